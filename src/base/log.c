@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "base/stack.h"
+#include "base/terminal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -206,6 +207,11 @@ bool gp_log_is_terminal(void)
     bool terminal = gp_output_is_ours(output) && isatty(output->fd) == 1;
     errno = saved;
     return terminal;
+}
+
+size_t gp_log_columns(void)
+{
+    return gp_log_is_terminal() ? gp_terminal_columns(destination()->fd) : 0;
 }
 
 void gp_log_passing(const char *text, size_t length)

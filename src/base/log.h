@@ -34,6 +34,8 @@ int gp_log_open(const char *path);
 
 /* Whether messages go to a terminal. */
 bool gp_log_is_terminal(void);
+/* The columns of its lines, 0 where it is none. */
+size_t gp_log_columns(void);
 
 /* Writes text that will soon be replaced, on a terminal only. Where the terminal takes no more it
  * is lost. */

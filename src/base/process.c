@@ -1,5 +1,7 @@
 #include "base/process.h"
 
+#include "base/clock.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -43,4 +45,18 @@ bool gp_process_is_marked(void)
     if (mark)
         return atomic_load_explicit(mark, memory_order_relaxed) == 1;
     return atomic_load(&marked_pid) == getpid();
+}
+
+/* ---- its time -------------------------------------------------------------------------------- */
+
+static double loaded;
+
+__attribute__((constructor)) static void note_time(void)
+{
+    loaded = gp_clock_seconds();
+}
+
+double gp_process_seconds(void)
+{
+    return gp_clock_seconds() - loaded;
 }

@@ -12,4 +12,7 @@ void gp_process_mark(void);
  * parent's memory, and may do nothing but become another program.) */
 bool gp_process_is_marked(void);
 
+/* Seconds since this library or command was loaded, at the begin of the process or later. */
+double gp_process_seconds(void);
+
 #endif

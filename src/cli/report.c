@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/log.h"
+#include "base/terminal.h"
 #include "report/colour.h"
 #include "report/layout.h"
 #include "report/table.h"
@@ -178,6 +179,7 @@ static bool report_together(struct gp_metrics *m, const struct cli_views *views,
             gp_text_addf(out, "and %zu more processes\n", r.processes - MOST_PROCESSES);
         own.profile = count == 1 ? paths[0] : NULL;
         own.sources = r.summing.sources;
+        own.copies = r.summing.copies;
         gp_table_report(r.summing.summary, &own, out);
         gp_copies_table(r.summing.copies, out);
         add_notes(gp_text_string(&notes), out);
@@ -372,6 +374,8 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
         return status;
     struct gp_table_options table = {.top = 20};
     table.details = values[DETAILS] || values[METRICS];
+    table.every_metric = values[METRICS] != NULL;
+    table.width = gp_terminal_columns(STDOUT_FILENO);
     struct cli_views views;
     if ((values[TOP] && !read_top(values[TOP], &table)) || !read_views(values, &views))
         return CLI_USAGE;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/pattern.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
 #include "launch/checks.h"
@@ -208,18 +209,20 @@ static void record_instructions(void *sources, const struct gp_code_counts *coun
 static void count_added(void)
 {
     static double counted;
-    double seconds = gp_added_seconds();
-    gp_summary_end(results.summary, &(struct gp_end){.added_seconds = seconds - counted});
-    counted = seconds;
+    double added = gp_added_seconds();
+    const struct gp_end end = {.added_seconds = added - counted,
+                               .seconds = counted > 0 ? 0 : gp_process_seconds()};
+    gp_summary_end(results.summary, &end);
+    counted = added;
 }
 
 /* To make the report takes time, too: its first lines are made anew when all else is there. */
-static void renew_headline(struct gp_text *report)
+static void renew_headline(struct gp_text *report, size_t width)
 {
     struct gp_text before = {0}, renewed = {0};
-    gp_table_headline(results.summary, &before);
+    gp_table_headline(results.summary, width, &before);
     count_added();
-    gp_table_headline(results.summary, &renewed);
+    gp_table_headline(results.summary, width, &renewed);
     renewed.failed |= report->failed;
     if (!before.failed && before.length <= report->length)
         gp_text_add_bytes(&renewed, report->data + before.length, report->length - before.length);
@@ -234,13 +237,16 @@ static void print_report(const struct gp_copies *copies, const struct gp_sources
     struct gp_text text = {0};
     const struct gp_table_options options = {.top = MOST_KERNELS,
                                              .details = gp_user.details,
+                                             .every_metric = gp_user.metrics_named,
+                                             .width = gp_log_columns(),
                                              .profile = results.profile ? results.profile : "",
+                                             .copies = copies,
                                              .sources = sources};
     count_added();
     gp_table_report(results.summary, &options, &text);
     if (copies)
         gp_copies_table(copies, &text);
-    renew_headline(&text);
+    renew_headline(&text, options.width);
     if (text.failed)
         gp_say("out of memory: the report is not complete");
     write_report(&text);
@@ -281,7 +287,9 @@ void gp_results_end(bool gave_up)
         print_checks(sources);
     }
     if (results.writer) {
-        gp_writer_end(results.writer, &(struct gp_end){.added_seconds = gp_added_seconds()});
+        const struct gp_end end = {.added_seconds = gp_added_seconds(),
+                                   .seconds = gp_process_seconds()};
+        gp_writer_end(results.writer, &end);
         gp_writer_finish(results.writer);
     }
     pthread_mutex_unlock(&results.records);

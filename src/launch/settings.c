@@ -62,6 +62,7 @@ static void read_report_mode(void)
     /* Metrics that the user asks for by name are shown. */
     bool by_name = metrics && *metrics && strcmp(metrics, "default") != 0;
     gp_user.details = report < 0 ? by_name : report == 1;
+    gp_user.metrics_named = by_name;
 }
 
 static void read_memory_limit(void)

@@ -14,6 +14,7 @@ struct gp_user_settings {
     bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
     bool timeout_set;   /* GPUPROF_TIMEOUT is given */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
+    bool metrics_named; /* other metrics than the default ones (GPUPROF_METRICS) */
     bool few_queues;    /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */
     /* The settings that readers of the profile need. With `replay_off` no kernel runs more often
      * than the program runs it: launches of a kernel are counted in turns. */

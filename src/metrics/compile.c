@@ -202,15 +202,19 @@ static bool belong_together(const struct gp_loading *l, const struct gp_entry *e
     return strcmp(e->file, d->file) == 0 || (!l->user_defined && !e->metric.user_defined);
 }
 
-static bool read_default(const struct gp_loading *l, const struct gp_definition *d, int *answer)
+/* A key that is yes or no; *answer stays where it is left out. */
+static bool read_answer(const struct gp_loading *l, const struct gp_definition *d, enum gp_key key,
+                        int *answer)
 {
-    const char *text = gp_text_string(&d->keys[GP_KEY_DEFAULT].text);
-    if (!d->keys[GP_KEY_DEFAULT].line)
+    const char *text = gp_text_string(&d->keys[key].text);
+    char what[GP_WHY_SIZE];
+    if (!d->keys[key].line)
         return true;
     *answer = strcmp(text, "yes") == 0;
     if (*answer || strcmp(text, "no") == 0)
         return true;
-    complain(l, d, d->keys[GP_KEY_DEFAULT].line, "'default' is yes or no");
+    snprintf(what, sizeof(what), "'%s' is yes or no", gp_key_name(key));
+    complain(l, d, d->keys[key].line, what);
     return false;
 }
 
@@ -277,15 +281,19 @@ void gp_definition_compile(void *user, const struct gp_definition *d)
         return;
     }
     int in_default_set = slot ? (*slot)->metric.in_default_set : 0;
-    if (!read_default(l, d, &in_default_set)) {
+    int hidden = slot ? (*slot)->metric.hidden : 0;
+    if (!read_answer(l, d, GP_KEY_DEFAULT, &in_default_set) ||
+        !read_answer(l, d, GP_KEY_HIDDEN, &hidden)) {
         gp_variant_free(v);
         return;
     }
     if (slot && belong_together(l, *slot, d)) {
-        if (!add_variant(l, *slot, d, v))
+        if (!add_variant(l, *slot, d, v)) {
             gp_variant_free(v);
-        else
-            (*slot)->metric.in_default_set = in_default_set;
+            return;
+        }
+        (*slot)->metric.in_default_set = in_default_set;
+        (*slot)->metric.hidden = hidden;
         return;
     }
     struct gp_entry *e = new_entry(l, d, slot ? &(*slot)->metric : NULL);
@@ -297,6 +305,7 @@ void gp_definition_compile(void *user, const struct gp_definition *d)
     }
     e->variants = v;
     e->metric.in_default_set = in_default_set;
+    e->metric.hidden = hidden;
     if (slot) {
         e->replaced = *slot;
         *slot = e;

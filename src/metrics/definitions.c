@@ -13,11 +13,21 @@
 #define LONGEST_PIECE 150
 
 static const char *const key_names[GP_KEY_COUNT] = {
-    [GP_KEY_UNIT] = "unit",     [GP_KEY_CLASS] = "class",     [GP_KEY_DESCRIPTION] = "description",
-    [GP_KEY_SOURCE] = "source", [GP_KEY_FORMULA] = "formula", [GP_KEY_DEFAULT] = "default",
-    [GP_KEY_WHEN] = "when",     [GP_KEY_OLDER] = "older",     [GP_KEY_NEEDS] = "needs",
-    [GP_KEY_WEIGHT] = "weight", [GP_KEY_ABSENT] = "absent",   [GP_KEY_NEAREST] = "nearest",
-    [GP_KEY_NVPROF] = "nvprof", [GP_KEY_METRICS] = "metrics",
+    [GP_KEY_UNIT] = "unit",
+    [GP_KEY_CLASS] = "class",
+    [GP_KEY_DESCRIPTION] = "description",
+    [GP_KEY_SOURCE] = "source",
+    [GP_KEY_FORMULA] = "formula",
+    [GP_KEY_DEFAULT] = "default",
+    [GP_KEY_HIDDEN] = "hidden",
+    [GP_KEY_WHEN] = "when",
+    [GP_KEY_OLDER] = "older",
+    [GP_KEY_NEEDS] = "needs",
+    [GP_KEY_WEIGHT] = "weight",
+    [GP_KEY_ABSENT] = "absent",
+    [GP_KEY_NEAREST] = "nearest",
+    [GP_KEY_NVPROF] = "nvprof",
+    [GP_KEY_METRICS] = "metrics",
 };
 
 const char *gp_key_name(enum gp_key key)

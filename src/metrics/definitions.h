@@ -45,6 +45,7 @@ enum gp_key {
     GP_KEY_SOURCE,
     GP_KEY_FORMULA,
     GP_KEY_DEFAULT,
+    GP_KEY_HIDDEN,
     GP_KEY_WHEN,
     GP_KEY_OLDER,
     GP_KEY_NEEDS,

@@ -28,6 +28,7 @@ struct gp_metric {
     const char *source;
     const char *nvprof; /* nvprof's metric of this name, where it is another; else empty */
     int in_default_set;
+    int hidden; /* other metrics and rules use it; people see it where they ask for it */
     bool user_defined;
 };
 

@@ -75,7 +75,7 @@ const struct gp_field gp_count_fields[] = {
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
 
-const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1)};
+const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1), END(DOUBLE, seconds, 0)};
 const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0]);
 
 bool gp_is_column(const struct gp_field *f)

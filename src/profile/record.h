@@ -112,9 +112,9 @@ struct gp_copies {
 };
 
 /* Known when a process ends. added_seconds: wall time by which measuring made it longer, at
- * launches and between them. */
+ * launches and between them. seconds: since gpuprof was loaded, these included; 0: not known. */
 struct gp_end {
-    double added_seconds;
+    double added_seconds, seconds;
 };
 
 /* How a process was measured, as far as a reader of its counters must know. */

@@ -1,5 +1,6 @@
 #include "report/advice.h"
 
+#include "report/layout.h"
 #include "report/lines.h"
 #include "report/operands.h"
 #include "report/units.h"
@@ -50,15 +51,7 @@ bool gp_is_library_kernel(const char *name)
 static void add_value(double value, const char *unit, struct gp_text *out)
 {
     char text[40];
-    if (strcmp(unit, "%") == 0)
-        snprintf(text, sizeof(text),
-                 value != 0 && fabs(value) < 0.05 ? "%.2g %%"
-                 : fabs(value) < 9.95             ? "%.1f %%"
-                                                  : "%.0f %%",
-                 value); /* a small value is not 0 */
-    else if (strcmp(unit, "ratio") == 0)
-        snprintf(text, sizeof(text), "%.2f", value);
-    else if (strcmp(unit, "whole") == 0 || !unit[0])
+    if (strcmp(unit, "whole") == 0 || !unit[0])
         snprintf(text, sizeof(text), "%.0f", value);
     else
         gp_unit_format(value, unit, text, sizeof(text));
@@ -468,6 +461,20 @@ void gp_findings_free(struct gp_findings *f)
     free(f->group_bounds);
     gp_sweeps_free(&f->sweeps);
     *f = (struct gp_findings){0};
+}
+
+void gp_advice_grids(const struct gp_rows *rows, const struct gp_advice *a, struct gp_text *out)
+{
+    char grid[48];
+    if (!a->row || a->row->grids == 1)
+        return;
+    gp_extent(rows->groups[a->row->first_group + a->groups[0]]->launch.grid, grid, sizeof(grid));
+    gp_text_addf(out, "grid %s", grid);
+    if (a->group_count == a->row->grids)
+        gp_text_addf(out, " (as the other %zu)", a->group_count - 1);
+    else if (a->group_count > 1)
+        gp_text_addf(out, " (as %zu of the other %zu)", a->group_count - 1, a->row->grids - 1);
+    gp_text_add(out, ": ");
 }
 
 /* A tenth of a percent is a large part of the time that large gains leave. */

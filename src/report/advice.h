@@ -57,7 +57,11 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       void *user);
 void gp_findings_free(struct gp_findings *f);
 
-/* "up to 41 %", "4.6 %". A bound is rounded up, or it would not hold. */
+/* Appends "grid 24 (and 11 more of its 15 grids): ", where a row has several: its evidence speaks
+ * of the first. */
+void gp_advice_grids(const struct gp_rows *rows, const struct gp_advice *a, struct gp_text *out);
+
+/* "up to 41 %", "about 4.6 %". A bound is rounded up, or it would not hold. */
 #define GP_GAIN_SIZE 24
 void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE]);
 

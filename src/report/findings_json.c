@@ -20,6 +20,7 @@ json_t *gp_bound_json(struct gp_object *o, const struct gp_rules *rules, const s
 {
     json_t *bound = json_object(), *units = json_object();
     gp_object_put(o, bound, "name", gp_object_text(b->name));
+    gp_object_put(o, bound, "share", number(b->share));
     gp_object_put(o, bound, "at_roof", json_boolean(b->at_roof));
     gp_object_put(o, bound, "busiest_unit", text_or_null(b->unit));
     gp_object_put(o, bound, "busiest", number(b->unit ? b->utilization : (double)NAN));
@@ -110,12 +111,18 @@ static json_t *estimate_text(struct gp_object *o, const struct gp_rule *rule)
 static json_t *advice_object(struct gp_object *o, const struct gp_rows *rows,
                              const struct gp_subject *subject, const struct gp_advice *a)
 {
-    json_t *advice = json_object(), *figures = json_array();
+    json_t *advice = json_object(), *figures = json_array(), *grids = json_array();
     gp_object_put(o, advice, "kernel", a->row ? json_integer(a->row - rows->rows) : json_null());
+    for (size_t i = 0; i < a->group_count; i++) {
+        const struct gp_group *group = rows->groups[a->row->first_group + a->groups[i]];
+        gp_object_append(o, grids, gp_object_extent(o, group->launch.grid));
+    }
+    gp_object_put(o, advice, "grids", grids);
     gp_object_put(o, advice, "rule", gp_object_text(a->rule->name));
     gp_object_put(o, advice, "gain", number(a->gain));
     gp_object_put(o, advice, "kernel_gain", number(a->kernel_gain));
     gp_object_put(o, advice, "up_to", json_boolean(a->up_to));
+    gp_object_put(o, advice, "guess", json_boolean(a->rule->guess));
     gp_object_put(o, advice, "where", text_or_null(a->where));
     gp_object_put(o, advice, "evidence", gp_object_text(a->evidence));
     gp_object_put(o, advice, "text", gp_object_text(a->text));
@@ -141,4 +148,72 @@ json_t *gp_advice_json(struct gp_object *o, const struct gp_rows *rows,
         gp_object_append(o, all, advice_object(o, rows, &subject, a));
     }
     return all;
+}
+
+/* ---- sweeps, and the program as a whole ------------------------------------------------------ */
+
+static json_t *sweep_object(struct gp_object *o, const struct gp_rows *rows,
+                            const struct gp_sweep *sweep)
+{
+    json_t *one = json_object(), *tried = json_array();
+    gp_object_put(o, one, "symbol", gp_object_text(sweep->tried[0].row->launch->kernel));
+    gp_object_put(o, one, "launches", gp_object_whole(sweep->launches));
+    gp_object_put(o, one, "seconds", number(sweep->seconds));
+    for (size_t i = 0; i < sweep->count; i++) {
+        const struct gp_tried *t = &sweep->tried[i];
+        const struct gp_record *l = &rows->groups[t->row->first_group + t->group]->launch;
+        json_t *configuration = json_object();
+        gp_object_put(o, configuration, "kernel", json_integer(t->row - rows->rows));
+        gp_object_put(o, configuration, "grid", gp_object_extent(o, l->grid));
+        gp_object_put(o, configuration, "block", gp_object_extent(o, l->block));
+        gp_object_put(o, configuration, "shared_dynamic", gp_object_whole(l->shared_dynamic));
+        gp_object_put(o, configuration, "mean", number(t->seconds));
+        gp_object_append(o, tried, configuration);
+    }
+    gp_object_put(o, one, "configurations", tried);
+    return one;
+}
+
+json_t *gp_sweeps_json(struct gp_object *o, const struct gp_rows *rows,
+                       const struct gp_sweeps *sweeps)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < sweeps->count; i++)
+        gp_object_append(o, all, sweep_object(o, rows, &sweeps->list[i]));
+    return all;
+}
+
+static json_t *parts_object(struct gp_object *o, const struct gp_whole_part *parts, size_t count)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < count && parts[i].title; i++)
+        if (parts[i].seconds > 0)
+            gp_object_put(o, all, parts[i].title, number(parts[i].seconds));
+    return all;
+}
+
+static json_t *known_or_null(double value)
+{
+    return value > 0 ? number(value) : json_null();
+}
+
+json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
+{
+    json_t *whole = json_object();
+    gp_object_put(o, whole, "run_seconds", known_or_null(w->run_seconds));
+    gp_object_put(o, whole, "gpu_seconds", known_or_null(w->gpu_seconds));
+    gp_object_put(o, whole, "copy_seconds", known_or_null(w->copy_seconds));
+    gp_object_put(o, whole, "estimated", json_boolean(w->estimated));
+    gp_object_put(o, whole, "side_by_side", json_boolean(w->side_by_side));
+    gp_object_put(o, whole, "flop", number(w->flop.covered > 0 ? w->flop.value : (double)NAN));
+    gp_object_put(o, whole, "flop_covered", number(w->flop.covered));
+    gp_object_put(o, whole, "flop_share", number(w->flop.share));
+    gp_object_put(o, whole, "flop_by_precision", parts_object(o, w->precisions, GP_PRECISIONS));
+    gp_object_put(o, whole, "dram_bytes",
+                  number(w->dram_bytes.covered > 0 ? w->dram_bytes.value : (double)NAN));
+    gp_object_put(o, whole, "dram_covered", number(w->dram_bytes.covered));
+    gp_object_put(o, whole, "dram_share", number(w->dram_bytes.share));
+    gp_object_put(o, whole, "seconds_by_bound", parts_object(o, w->bounds, GP_WHOLE_BOUNDS));
+    gp_object_put(o, whole, "seconds_by_origin", parts_object(o, w->origins, GP_ORIGINS));
+    return whole;
 }

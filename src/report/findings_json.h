@@ -3,7 +3,7 @@
 #define GPUPROF_REPORT_FINDINGS_JSON_H
 
 #include "profile/object.h"
-#include "report/advice.h"
+#include "report/whole.h"
 
 struct gp_sources;
 
@@ -13,5 +13,12 @@ json_t *gp_bound_json(struct gp_object *o, const struct gp_rules *rules, const s
 /* All advice, in its order. `sources` may be NULL. */
 json_t *gp_advice_json(struct gp_object *o, const struct gp_rows *rows,
                        const struct gp_findings *findings, const struct gp_sources *sources);
+
+/* The configurations that did the same work. */
+json_t *gp_sweeps_json(struct gp_object *o, const struct gp_rows *rows,
+                       const struct gp_sweeps *sweeps);
+
+/* The program as a whole. */
+json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *whole);
 
 #endif

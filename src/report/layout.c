@@ -18,14 +18,14 @@ static void trim(struct gp_text *out)
         out->data[--out->length] = '\0';
 }
 
-void gp_wrap(struct gp_text *out, size_t indent, const char *text)
+void gp_wrap_to(struct gp_text *out, size_t width, size_t indent, const char *text)
 {
     size_t column = 0;
     while (column < out->length && out->data[out->length - 1 - column] != '\n')
         column++;
     /* Not strlen: a text may be as long as a line of a profile. */
-    while (strnlen(text, GP_COLUMNS + 1) + column > GP_COLUMNS) {
-        size_t room = GP_COLUMNS > column ? GP_COLUMNS - column : 0;
+    while (strnlen(text, width + 1) + column > width) {
+        size_t room = width > column ? width - column : 0;
         size_t taken = room;
         while (taken > 0 && text[taken] != ' ')
             taken--;
@@ -45,6 +45,11 @@ void gp_wrap(struct gp_text *out, size_t indent, const char *text)
     gp_text_add(out, text);
     trim(out);
     gp_text_add(out, "\n");
+}
+
+void gp_wrap(struct gp_text *out, size_t indent, const char *text)
+{
+    gp_wrap_to(out, GP_COLUMNS, indent, text);
 }
 
 /* Copies a name without its "space::" parts, outside and inside of template arguments. */

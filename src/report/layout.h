@@ -11,6 +11,9 @@
  * blanks. Ends the line. */
 void gp_wrap(struct gp_text *out, size_t indent, const char *text);
 
+/* The same for lines of at most `width` columns. */
+void gp_wrap_to(struct gp_text *out, size_t width, size_t indent, const char *text);
+
 /* Writes `name` into `out`, which has room for `width` letters and the NUL. A name that is too long
  * loses its namespaces, then its template arguments from the inside out, then its middle. */
 void gp_shorten(const char *name, char *out, size_t width);

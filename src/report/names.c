@@ -349,6 +349,62 @@ static struct gp_span text_of(const struct gp_kernel_spelling *kernels, size_t c
     return (struct gp_span){text, text + strlen(text)};
 }
 
+/* PyTorch's templates are loops around an operation: "vectorized_elementwise_kernel" alone says
+ * nothing. */
+static bool is_loop_of_pytorch(struct gp_span text)
+{
+    static const char space[] = "at::native::";
+    const char *found = memmem(text.begin, (size_t)(text.end - text.begin), space, strlen(space));
+    return found != NULL;
+}
+
+static bool has_word(struct gp_span s, const char *word)
+{
+    return memmem(s.begin, (size_t)(s.end - s.begin), word, strlen(word)) != NULL;
+}
+
+/* The argument that is most likely an operation, of no length where none is. */
+static struct gp_span find_operation(const struct gp_name_part *part)
+{
+    static const char *const words[] = {"unctor", "Op", "Math", "{lambda", "_kernel"};
+    struct gp_span found = {part->all.end, part->all.end};
+    for (size_t i = part->argument_count; i-- > 0;)
+        if (gp_name_weight(part->arguments[i]) == 2)
+            found = part->arguments[i];
+    for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++)
+        for (size_t i = 0; i < part->argument_count; i++)
+            if (gp_name_weight(part->arguments[i]) == 2 && has_word(part->arguments[i], words[w]))
+                return part->arguments[i];
+    return found;
+}
+
+/* Adds the operation to names of such loops that are shown without arguments. */
+static bool add_operations(const struct gp_span *texts, size_t count, char **names)
+{
+    struct gp_text name = {0};
+    bool answer = true;
+    for (size_t i = 0; i < count && answer; i++) {
+        struct gp_name_part part, operation;
+        gp_name_take_apart(&part, texts[i]);
+        struct gp_span found = find_operation(&part);
+        if (strchr(names[i], '<') || found.begin == found.end || !is_loop_of_pytorch(texts[i]))
+            continue;
+        gp_name_take_apart(&operation, gp_name_operation(found));
+        gp_text_clear(&name);
+        gp_text_addf(&name, "%s<", names[i]);
+        add_span(&name, operation.head);
+        gp_text_add(&name, ">");
+        char *copy = name.failed ? NULL : strdup(gp_text_string(&name));
+        answer = copy != NULL;
+        if (answer) {
+            free(names[i]);
+            names[i] = copy;
+        }
+    }
+    gp_text_free(&name);
+    return answer;
+}
+
 static bool is_taken(char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -391,7 +447,8 @@ bool gp_names_distinct(const struct gp_kernel_spelling *kernels, size_t count, c
         if (texts)
             texts[i] = text_of(kernels, count, i);
     }
-    bool answer = texts && name_all(texts, count, 0, out) && number_the_rest(kernels, count, out);
+    bool answer = texts && name_all(texts, count, 0, out) && add_operations(texts, count, out) &&
+                  number_the_rest(kernels, count, out);
     free(texts);
     return answer;
 }

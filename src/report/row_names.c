@@ -49,6 +49,12 @@ struct gp_kernel_spelling gp_row_spelling(const struct gp_row *row)
         .kernel = row->launch->kernel, .full = row->full_name, .brief = row->brief_name};
 }
 
+static size_t name_room(size_t width, size_t tail)
+{
+    size_t room = width > tail ? width - tail : 0;
+    return room < GP_ROW_NAME_SIZE - TAIL_SIZE ? room : GP_ROW_NAME_SIZE - TAIL_SIZE;
+}
+
 bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_t most,
                        size_t width)
 {
@@ -64,7 +70,7 @@ bool gp_row_names_make(struct gp_row_names *n, const struct gp_rows *rows, size_
         tail_width = strlen(tail) > tail_width ? strlen(tail) : tail_width;
     }
     bool named = kernels && n->names && gp_names_distinct(kernels, n->count, n->names) &&
-                 gp_names_fit(n->names, n->count, width > tail_width ? width - tail_width : 0);
+                 gp_names_fit(n->names, n->count, name_room(width, tail_width));
     free(kernels);
     return named;
 }
@@ -78,16 +84,16 @@ void gp_row_names_free(struct gp_row_names *n)
 }
 
 void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
-                         char out[GP_COLUMNS + 1])
+                         char out[GP_ROW_NAME_SIZE])
 {
     char tail[TAIL_SIZE];
     size_t index = (size_t)(row - n->rows->rows);
     format_tail(n->rows, row, tail);
     if (index < n->count)
-        snprintf(out, GP_COLUMNS + 1, "%s", n->names[index]);
+        snprintf(out, GP_ROW_NAME_SIZE, "%s", n->names[index]);
     else
-        gp_shorten(row->brief_name, out, n->width > strlen(tail) ? n->width - strlen(tail) : 0);
-    strncat(out, tail, GP_COLUMNS - strlen(out));
+        gp_shorten(row->brief_name, out, name_room(n->width, strlen(tail)));
+    strncat(out, tail, GP_ROW_NAME_SIZE - 1 - strlen(out));
 }
 
 void gp_rows_add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)

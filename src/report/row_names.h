@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* Room for a name of a row; longer ones are cut. */
+#define GP_ROW_NAME_SIZE 256
+
 struct gp_row_names {
     const struct gp_rows *rows;
     char **names;
@@ -25,7 +28,7 @@ void gp_row_names_free(struct gp_row_names *n);
 
 /* "kernel<.., half> [128]". */
 void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
-                         char out[GP_COLUMNS + 1]);
+                         char out[GP_ROW_NAME_SIZE]);
 
 /* A line for the rows behind the first `count`, one for launches that no row stands for. */
 void gp_rows_add_rest(const struct gp_rows *r, size_t count, struct gp_text *out);

@@ -2,8 +2,8 @@
 
 #include "base/demangle.h"
 #include "gpuprof_version.h"
+#include "report/kernel_table.h"
 #include "report/layout.h"
-#include "report/row_cells.h"
 #include "report/row_names.h"
 #include "report/units.h"
 
@@ -14,21 +14,18 @@
 #include <string.h>
 
 /* So many lines of each kind keep the whole within a screen of 60. */
-#define MOST_KERNELS 12 /* unless more are asked for */
-#define MOST_GRIDS 6    /* lines for single grids, of all kernels */
-#define GRIDS_OF_A_KERNEL 3
-#define COMPARED_GRIDS 64 /* grids of a kernel */
-#define WORTH_A_LINE 0.1  /* of the kernel's time */
+#define MOST_KERNELS 10 /* unless more are asked for */
 #define MOST_DEVICES 4
 #define MOST_CHANGES 5
 #define LEAST_CHANGES 3
 #define MOST_LINES_OF_A_CHANGE 5
 #define MOST_LINES 60
 #define MOST_OF_A_KERNEL 2
+#define MOST_SWEEPS 3
 #define MOST_REASONS 3
 #define LONGEST_REASON 140
-#define NAME_WIDTH 60
-#define COLUMNS_BEFORE_NAME 71 /* and those of the launches */
+#define NAME_WIDTH 60 /* in advice */
+#define LEAST_WIDTH 60
 
 static const char *plural(uint64_t n)
 {
@@ -37,7 +34,7 @@ static const char *plural(uint64_t n)
 
 /* ---- headline -------------------------------------------------------------------------------- */
 
-static void add_device(const struct gp_device *d, struct gp_text *out)
+static void add_device(const struct gp_device *d, size_t width, struct gp_text *out)
 {
     char line[512];
     snprintf(line, sizeof(line), "GPU %d: %s%s%s, compute capability %d.%d, %d SMs", d->ordinal,
@@ -46,10 +43,10 @@ static void add_device(const struct gp_device *d, struct gp_text *out)
     if (d->driver_version > 0)
         snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
                  d->driver_version / 1000, d->driver_version % 1000 / 10);
-    gp_wrap(out, 7, line);
+    gp_wrap_to(out, width, 7, line);
 }
 
-static void add_settings(const struct gp_settings *settings, struct gp_text *out)
+static void add_settings(const struct gp_settings *settings, size_t width, struct gp_text *out)
 {
     char line[512];
     if (settings->sample) {
@@ -57,14 +54,14 @@ static void add_settings(const struct gp_settings *settings, struct gp_text *out
                  "Of each kernel and launch configuration, some launches were "
                  "measured: %s.",
                  settings->sample);
-        gp_wrap(out, 3, line);
+        gp_wrap_to(out, width, 3, line);
     }
     if (settings->replay_off)
         gp_text_add(out, "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
                          "launches of a kernel in turns.\n");
 }
 
-void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
+void gp_screen_headline(const struct gp_summary *summary, size_t width, struct gp_text *out)
 {
     struct gp_totals t = gp_summary_totals(summary);
     gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
@@ -82,149 +79,67 @@ void gp_screen_headline(const struct gp_summary *summary, struct gp_text *out)
     for (int i = 0; i < GP_MAX_DEVICES; i++) {
         const struct gp_device *d = gp_summary_get_device(summary, i);
         if (d && devices++ < MOST_DEVICES)
-            add_device(d, out);
+            add_device(d, width, out);
         simulated = simulated || (d && d->simulated);
     }
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
     if (simulated)
         gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
-    add_settings(gp_summary_get_settings(summary), out);
+    add_settings(gp_summary_get_settings(summary), width, out);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Those of the table's width, and wider ones for the advice. */
+/* Those of the table's width, and narrower ones for the advice. */
 struct shown {
     const struct gp_rows *rows;
     size_t kernels; /* in the table */
-    struct gp_row_names table, wide;
+    size_t width;
+    struct gp_row_names table, advice;
 };
 
-static bool name_rows(struct shown *s, size_t table_width)
+static bool name_rows(struct shown *s)
 {
     size_t named = s->kernels > 4 * MOST_KERNELS ? s->kernels : 4 * MOST_KERNELS;
-    return gp_row_names_make(&s->table, s->rows, named, table_width) &&
-           gp_row_names_make(&s->wide, s->rows, named, NAME_WIDTH);
+    size_t width = gp_kernel_table_name_width(s->rows, s->kernels, s->width);
+    return gp_row_names_make(&s->table, s->rows, named, width) &&
+           gp_row_names_make(&s->advice, s->rows, named, NAME_WIDTH);
 }
 
 static void forget_names(struct shown *s)
 {
     gp_row_names_free(&s->table);
-    gp_row_names_free(&s->wide);
+    gp_row_names_free(&s->advice);
 }
 
-/* ---- kernels --------------------------------------------------------------------------------- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
-static void add_percent(double share, char *out, size_t size)
+/* The name of a kernel without its block. */
+static void format_kernel(const struct shown *s, const struct gp_row *row,
+                          char name[GP_ROW_NAME_SIZE])
 {
-    if (isfinite(share))
-        snprintf(out, size, "%.0f%%", 100 * share);
-    else
-        snprintf(out, size, "-");
+    gp_row_names_format(&s->advice, row, name);
+    char *block = strrchr(name, '[');
+    if (block && block > name)
+        block[-1] = '\0';
 }
 
-/* Bound by a unit: how much of it is used, and the next one. Else the busiest unit is the next. */
-static void add_bound(const struct gp_bound *b, struct gp_text *out)
+static void add_sweeps(const struct shown *s, const struct gp_sweeps *sweeps, struct gp_text *out)
 {
-    char used[16] = "-", next[40] = "-", share[16];
-    bool by_unit = b->kind == GP_BOUND_UNIT;
-    if (by_unit)
-        add_percent(b->utilization, used, sizeof(used));
-    const char *title = by_unit ? b->next_title : b->unit;
-    double utilization = by_unit ? b->next_utilization : b->utilization;
-    if (title) {
-        add_percent(utilization, share, sizeof(share));
-        snprintf(next, sizeof(next), "%.13s %s", title, share);
+    for (size_t i = 0; i < sweeps->count && i < MOST_SWEEPS; i++) {
+        const struct gp_sweep *sweep = &sweeps->list[i];
+        if (!(sweep->seconds >= GP_ADVISED_SHARE * s->rows->seconds))
+            break;
+        char name[GP_ROW_NAME_SIZE];
+        struct gp_text line = {0};
+        format_kernel(s, sweep->tried[0].row, name);
+        gp_sweep_text(s->rows, sweep, name, &line);
+        gp_text_add(out, i == 0 ? "\n" : "");
+        gp_wrap_to(out, s->width, 3, gp_text_string(&line));
+        out->failed |= line.failed;
+        gp_text_free(&line);
     }
-    gp_text_addf(out, "  %-15.15s%5s%s  %-18s", b->title, used, b->at_roof ? "*" : " ", next);
-}
-
-/* The grids with the most time, where their bounds differ. */
-static size_t choose_grids(const struct gp_rows *r, const struct gp_row *row,
-                           const struct gp_rules *rules, struct gp_row chosen[GRIDS_OF_A_KERNEL])
-{
-    struct gp_bound first = {.name = NULL}, bound;
-    size_t count = 0;
-    bool differ = false;
-    for (size_t g = 0; row->grids > 1 && g < row->grids && g < COMPARED_GRIDS; g++) {
-        struct gp_row one = gp_rows_of_group(r, row, g);
-        if (!(one.seconds >= WORTH_A_LINE * row->seconds))
-            continue;
-        gp_bound_find(&bound, rules, r, &one);
-        differ = differ || (first.name && strcmp(first.name, bound.name) != 0);
-        first = first.name ? first : bound;
-        size_t rank = count < GRIDS_OF_A_KERNEL ? count++ : count;
-        for (; rank > 0 && chosen[rank - 1].seconds < one.seconds; rank--)
-            if (rank < GRIDS_OF_A_KERNEL)
-                chosen[rank] = chosen[rank - 1];
-        if (rank < GRIDS_OF_A_KERNEL)
-            chosen[rank] = one;
-    }
-    return differ ? count : 0;
-}
-
-static size_t add_grids(const struct gp_rows *r, const struct gp_row *row,
-                        const struct gp_rules *rules, int width, size_t room, struct gp_text *out)
-{
-    struct gp_row grids[GRIDS_OF_A_KERNEL];
-    size_t count = choose_grids(r, row, rules, grids);
-    for (size_t i = 0; i < count && count <= room; i++) {
-        struct gp_bound bound;
-        char grid[48];
-        gp_bound_find(&bound, rules, r, &grids[i]);
-        gp_cells_time(r, &grids[i], width, out);
-        add_bound(&bound, out);
-        gp_cell_occupancy(r, &grids[i], 9, out);
-        gp_extent(grids[i].launch->grid, grid, sizeof(grid));
-        gp_text_addf(out, "     of these, grid %s\n", grid);
-    }
-    return count <= room ? count : 0;
-}
-
-static void add_kernels(const struct shown *s, const struct gp_findings *f, struct gp_text *out)
-{
-    const struct gp_rows *r = s->rows;
-    size_t count = s->kernels;
-    int width = gp_cell_launches_width(r, count);
-    size_t grids = MOST_GRIDS;
-    bool estimated = false, roof = false;
-    const struct gp_bound *unknown = NULL;
-    gp_text_add(out, "\nKERNELS");
-    if (r->timed) {
-        char total[32];
-        gp_unit_format(r->seconds, "s", total, sizeof(total));
-        gp_text_addf(out, ", by their share of %s on the GPU", total);
-    }
-    gp_text_addf(out,
-                 "\n   time%*s  avg time  bound by         used   busy besides      occupancy"
-                 "  kernel [block]\n",
-                 width, "launches");
-    for (size_t i = 0; i < count; i++) {
-        const struct gp_row *row = &r->rows[i];
-        const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
-        char name[GP_COLUMNS + 1];
-        estimated =
-            estimated || (duration && duration->count > 0 && duration->count < row->launches);
-        roof = roof || f->bounds[i].at_roof;
-        if (!unknown && f->bounds[i].kind == GP_BOUND_UNKNOWN)
-            unknown = &f->bounds[i];
-        gp_cells_time(r, row, width, out);
-        add_bound(&f->bounds[i], out);
-        gp_cell_occupancy(r, row, 9, out);
-        gp_row_names_format(&s->table, row, name);
-        gp_text_addf(out, "  %s\n", name);
-        grids -= add_grids(r, row, f->rules, width, grids, out);
-    }
-    gp_rows_add_rest(r, count, out);
-    if (roof)
-        gp_text_add(out, "*: at its roof, so only less work helps\n");
-    if (unknown) {
-        gp_text_add(out, "not known: a unit that was not measured may be the bound. ");
-        gp_wrap(out, 3, unknown->why);
-    }
-    if (estimated)
-        gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }
 
 /* ---- advice ---------------------------------------------------------------------------------- */
@@ -249,22 +164,24 @@ static size_t advised_before(const struct gp_advice_list *list, size_t end)
 static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
                        size_t same_as, struct gp_text *out)
 {
-    char name[GP_COLUMNS + 1] = "the program", gain[GP_GAIN_SIZE];
+    char name[GP_ROW_NAME_SIZE] = "the program", gain[GP_GAIN_SIZE];
     struct gp_text line = {0};
     if (a->row)
-        gp_row_names_format(&s->wide, a->row, name);
+        gp_row_names_format(&s->advice, a->row, name);
     gp_gain_format(a->gain, a->up_to, gain);
     gp_text_addf(&line, "%zu. %s: %s", number, gain, name);
     if (a->where)
         gp_text_addf(&line, ", %s", a->where);
     gp_text_addf(&line, " (%s)", a->rule->name);
-    gp_wrap(out, 3, gp_text_string(&line));
+    gp_wrap_to(out, s->width, 3, gp_text_string(&line));
     gp_text_clear(&line);
+    gp_text_add(&line, "   ");
+    gp_advice_grids(s->rows, a, &line);
     if (same_as)
-        gp_text_addf(&line, "   %s: as under %zu", a->evidence, same_as);
+        gp_text_addf(&line, "%s: as under %zu", a->evidence, same_as);
     else
-        gp_text_addf(&line, "   %s: %s", a->evidence, a->text);
-    gp_wrap(out, 3, gp_text_string(&line));
+        gp_text_addf(&line, "%s: %s", a->evidence, a->text);
+    gp_wrap_to(out, s->width, 3, gp_text_string(&line));
     out->failed |= line.failed;
     gp_text_free(&line);
 }
@@ -319,7 +236,7 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
 /* ---- missing values -------------------------------------------------------------------------- */
 
 /* Launches left out for one reason, of all kernels. */
-static void add_reason(const struct gp_summary *s, size_t first, struct gp_text *out)
+static void add_reason(const struct gp_summary *s, size_t first, size_t width, struct gp_text *out)
 {
     const char *reason = gp_summary_skip(s, first)->reason;
     struct gp_text line = {0};
@@ -338,7 +255,7 @@ static void add_reason(const struct gp_summary *s, size_t first, struct gp_text 
         gp_text_addf(&line, " and %" PRIu64 " more kernel%s", kernels - 1, plural(kernels - 1));
     gp_text_addf(&line, ": %.*s%s", LONGEST_REASON, reason,
                  strlen(reason) > LONGEST_REASON ? "..." : "");
-    gp_wrap(out, 6, gp_text_string(&line));
+    gp_wrap_to(out, width, 6, gp_text_string(&line));
     out->failed |= line.failed;
     gp_text_free(&line);
 }
@@ -351,7 +268,7 @@ static bool was_said(const struct gp_summary *s, size_t end)
     return false;
 }
 
-static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
+static void add_not_measured(const struct gp_summary *s, size_t width, struct gp_text *out)
 {
     size_t said = 0;
     uint64_t rest = gp_summary_other_skips(s);
@@ -361,7 +278,7 @@ static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
         if (said == 0)
             gp_text_add(out, "\nNOT MEASURED, or not completely\n");
         if (said++ < MOST_REASONS)
-            add_reason(s, i, out);
+            add_reason(s, i, width, out);
         else
             for (size_t k = i; k < gp_summary_skip_count(s); k++)
                 rest += strcmp(gp_summary_skip(s, k)->reason, gp_summary_skip(s, i)->reason) == 0
@@ -373,30 +290,40 @@ static void add_not_measured(const struct gp_summary *s, struct gp_text *out)
 }
 
 /* The launches and values that are missing, and how to see more. */
-static void add_behind(const struct gp_summary *s, const char *profile, struct gp_text *out)
+static void add_behind(const struct gp_summary *s, const char *profile, size_t width,
+                       struct gp_text *out)
 {
-    add_not_measured(s, out);
+    add_not_measured(s, width, out);
     if (profile && *profile) {
         gp_text_add(out, "\nMore: gpuprof report --details ");
-        gp_wrap(out, 3, profile);
+        gp_wrap_to(out, width, 3, profile);
     } else if (profile) {
         gp_text_add(out, "\nMore: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof "
                          "report --details FILE\n");
     }
 }
 
-void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings, const char *profile,
-               size_t kernels, struct gp_text *out)
+size_t gp_screen_width(size_t width)
 {
-    size_t most = kernels ? kernels : MOST_KERNELS;
-    struct shown s = {.rows = rows, .kernels = rows->count < most ? rows->count : most};
+    return width == 0 ? GP_COLUMNS : width < LEAST_WIDTH ? LEAST_WIDTH : width;
+}
+
+void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings,
+               const struct gp_whole *whole, const struct gp_screen_options *options,
+               struct gp_text *out)
+{
+    size_t most = options->kernels ? options->kernels : MOST_KERNELS;
+    struct shown s = {.rows = rows,
+                      .kernels = rows->count < most ? rows->count : most,
+                      .width = gp_screen_width(options->width)};
     struct gp_text behind = {0};
     size_t begin = out->length;
-    add_behind(rows->summary, profile, &behind);
-    gp_screen_headline(rows->summary, out);
-    size_t before = COLUMNS_BEFORE_NAME + (size_t)gp_cell_launches_width(rows, s.kernels);
-    if (name_rows(&s, before < GP_COLUMNS ? GP_COLUMNS - before : 0)) {
-        add_kernels(&s, findings, out);
+    add_behind(rows->summary, options->profile, s.width, &behind);
+    gp_screen_headline(rows->summary, s.width, out);
+    gp_whole_text(whole, s.width, out);
+    if (name_rows(&s)) {
+        gp_kernel_table(rows, findings, &s.table, s.kernels, s.width, out);
+        add_sweeps(&s, &findings->sweeps, out);
         add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
     } else {
         out->failed = true;

@@ -51,6 +51,10 @@ struct gp_summary {
     struct gp_group rest; /* launches that found no group: how many were measured, and how */
     uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
     double added_seconds; /* of processes whose end is known */
+    double run_seconds;   /* without these; of `ends` processes */
+    unsigned ends;
+    uint64_t streams[GP_MAX_DEVICES]; /* the first of each device, plus 1 */
+    bool has_streams;
 };
 
 /* The key by which launches of one kernel are alike. No padding: it is compared bytewise. */
@@ -444,10 +448,20 @@ static void note_launches(struct gp_group *group)
     group->launches = group->counted > group->recorded ? group->counted : group->recorded;
 }
 
+static void note_stream(struct gp_summary *s, const struct gp_record *launch)
+{
+    if (launch->device < 0 || launch->device >= GP_MAX_DEVICES)
+        return;
+    uint64_t *first = &s->streams[launch->device];
+    *first = *first ? *first : launch->stream + 1;
+    s->has_streams = s->has_streams || *first != launch->stream + 1;
+}
+
 void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 {
     if (launch->skipped)
         count_skips(s, launch->kernel, launch->skipped, 1);
+    note_stream(s, launch);
     struct gp_group *group = group_of(s, launch);
     count_work(group ? group : &s->rest, launch);
     if (!group) {
@@ -487,6 +501,20 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
 {
     s->added_seconds += end->added_seconds;
+    if (end->seconds > 0) {
+        s->run_seconds += end->seconds - end->added_seconds;
+        s->ends++;
+    }
+}
+
+double gp_summary_run_seconds(const struct gp_summary *s)
+{
+    return s->ends == 1 && s->run_seconds > 0 ? s->run_seconds : 0;
+}
+
+bool gp_summary_has_streams(const struct gp_summary *s)
+{
+    return s->has_streams;
 }
 
 static double added_seconds(const struct gp_summary *s)

@@ -80,6 +80,14 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 
+/* How long the program would have run without measuring, as far as is known: only of one process
+ * that came to its end, else 0. */
+double gp_summary_run_seconds(const struct gp_summary *s);
+
+/* Whether launches of one device went into several streams, so that kernels may run side by side.
+ */
+bool gp_summary_has_streams(const struct gp_summary *s);
+
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);
 const struct gp_settings *gp_summary_get_settings(const struct gp_summary *s);
 const struct gp_device *gp_summary_get_device(const struct gp_summary *s,

@@ -83,6 +83,12 @@ static int by_all_time(const void *x, const void *y)
     return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
+/* Configurations that take as long need no choice. */
+static bool is_worth_a_choice(const struct gp_sweep *sweep)
+{
+    return sweep->tried[sweep->count - 1].seconds >= GP_SLOWER * sweep->tried[0].seconds;
+}
+
 /* Makes a sweep of the groups that do the work of `first`, which is the first of its kernel that is
  * in none yet. There is room for one more. */
 static bool add_sweep(struct gp_sweeps *s, const struct gp_rows *rows, struct worked *first,
@@ -106,7 +112,10 @@ static bool add_sweep(struct gp_sweeps *s, const struct gp_rows *rows, struct wo
         sweep.seconds += gp_rows_of_group(rows, w->tried.row, w->tried.group).seconds;
     }
     qsort(sweep.tried, sweep.count, sizeof(*sweep.tried), by_time);
-    s->list[s->count++] = sweep;
+    if (is_worth_a_choice(&sweep))
+        s->list[s->count++] = sweep;
+    else
+        free(sweep.tried);
     return true;
 }
 

@@ -4,8 +4,6 @@
 #include "report/advice.h"
 #include "report/layout.h"
 #include "report/plain_numbers.h"
-#include "report/row_cells.h"
-#include "report/row_names.h"
 #include "report/rows.h"
 #include "report/screen.h"
 #include "report/units.h"
@@ -26,92 +24,6 @@ static size_t shown(const struct gp_rows *r, const struct gp_table_options *opti
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
-}
-
-/* ---- overview ---- */
-
-static void add_scaled(const struct gp_rows *r, const struct gp_row *row, const char *metric,
-                       double factor, const char *format, int width, struct gp_text *out)
-{
-    double value;
-    char text[32] = "-";
-    if (gp_rows_mean(r, row, metric, &value))
-        snprintf(text, sizeof(text), format, value * factor);
-    gp_text_addf(out, "%*s", width, text);
-}
-
-#define COLUMNS_BEFORE_NAME 75 /* and those of the launches */
-
-/* ORDER OVERVIEW: the heading and add_overview_line have the same columns. */
-static void add_overview_heading(int width, struct gp_text *out)
-{
-    gp_text_addf(out,
-                 "   time%*s  avg time  occupancy    gld    gst shared   warp   GFLOP/s   DRAM  "
-                 "kernel [block]\n",
-                 width, "launches");
-}
-
-static void add_overview_line(const struct gp_rows *r, const struct gp_row *row,
-                              const struct gp_row_names *names, int width, struct gp_text *out)
-{
-    gp_cells_time(r, row, width, out);
-    gp_text_add(out, " ");
-    gp_cell_occupancy(r, row, 10, out);
-    add_scaled(r, row, "gld_efficiency", 1, "%.1f%%", 7, out);
-    add_scaled(r, row, "gst_efficiency", 1, "%.1f%%", 7, out);
-    add_scaled(r, row, "shared_efficiency", 1, "%.1f%%", 7, out);
-    add_scaled(r, row, "warp_execution_efficiency", 1, "%.1f%%", 7, out);
-    add_scaled(r, row, "flops", 1e-9, "%.1f", 10, out);
-    add_scaled(r, row, "dram_utilization", 100, "%.1f%%", 7, out);
-
-    char name[GP_COLUMNS + 1];
-    gp_row_names_format(names, row, name);
-    gp_text_addf(out, "  %s\n", name);
-}
-
-/* Whether DETAILS tell of everything that the overview has a column for. */
-static bool has_all_columns(const struct gp_rows *r)
-{
-    static const char *const metrics[] = {
-        "duration",          "achieved_occupancy",        "gld_efficiency", "gst_efficiency",
-        "shared_efficiency", "warp_execution_efficiency", "flops",          "dram_utilization",
-    };
-    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-        if (!gp_rows_stat(r, &r->rows[0], metrics[i]))
-            return false;
-    return true;
-}
-
-static void add_overview(const struct gp_rows *r, const struct gp_table_options *options,
-                         struct gp_text *out)
-{
-    gp_text_add(out, "\nOVERVIEW");
-    if (r->timed) {
-        char total[32];
-        gp_unit_format(r->seconds, "s", total, sizeof(total));
-        gp_text_addf(out, ", kernels by their share of %s on the GPU", total);
-    }
-    gp_text_add(out, "\n");
-    size_t count = shown(r, options);
-    int estimated = 0, width = gp_cell_launches_width(r, count);
-    add_overview_heading(width, out);
-    struct gp_row_names names;
-    size_t before = COLUMNS_BEFORE_NAME + (size_t)width;
-    if (!gp_row_names_make(&names, r, count, before < GP_COLUMNS ? GP_COLUMNS - before : 0))
-        out->failed = true;
-    for (size_t i = 0; i < count && !out->failed; i++) {
-        const struct gp_stat *duration = gp_rows_stat(r, &r->rows[i], "duration");
-        estimated |= duration && duration->count > 0 && duration->count < r->rows[i].launches;
-        add_overview_line(r, &r->rows[i], &names, width, out);
-    }
-    gp_row_names_free(&names);
-    gp_rows_add_rest(r, count, out);
-    gp_text_addf(out,
-                 "occupancy is achieved/theoretical; gld, gst, shared, warp are efficiencies; -: "
-                 "%s the end says why\n",
-                 has_all_columns(r) ? "no value," : "not asked for, or");
-    if (estimated)
-        gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
 }
 
 /* ---- details ---- */
@@ -210,21 +122,32 @@ static const char *reason_of(const struct gp_stat *stat)
     return stat->absent ? stat->absent : "not measured";
 }
 
+/* Whether the details have a line for a value: of metrics that nobody asked for by name no helpers
+ * of other metrics, and no zeros of units that the kernel does not use. */
+static bool is_shown(const struct gp_table_options *options, const struct gp_metric *metric,
+                     const struct gp_stat *stat)
+{
+    if (stat->count == 0)
+        return false;
+    return options->every_metric || (!metric->hidden && (stat->min != 0 || stat->max != 0));
+}
+
 static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
                        struct reasons *reasons, struct gp_text *out)
 {
-    char min[40], max[40], avg[40];
+    char min[40] = "", max[40] = "", avg[40];
     double mean;
     if (!gp_stat_mean(stat, &mean))
         return;
-    gp_unit_format(stat->min, metric->unit, min, sizeof(min));
-    gp_unit_format(stat->max, metric->unit, max, sizeof(max));
     gp_unit_format(mean, metric->unit, avg, sizeof(avg));
-    if (stat->combined) {
+    if (stat->count > 1 && stat->combined) {
         strcpy(min, "-");
         strcpy(max, "-");
+    } else if (stat->count > 1) {
+        gp_unit_format(stat->min, metric->unit, min, sizeof(min));
+        gp_unit_format(stat->max, metric->unit, max, sizeof(max));
     }
-    gp_text_addf(out, "   %-34s %17s %17s %17s%s", metric->name, min, max, avg,
+    gp_text_addf(out, "     %-32s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
     if (stat->absent_count > 0 && !stat->combined) {
         gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
@@ -235,26 +158,69 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     gp_text_add(out, "\n");
 }
 
+/* The metrics of one class, below its name. */
+static void add_class(const struct gp_rows *r, const struct gp_row *row,
+                      const struct gp_table_options *options, const char *metric_class,
+                      struct reasons *reasons, struct gp_text *out)
+{
+    const struct gp_metrics *m = gp_summary_metrics(r->summary);
+    bool headed = false;
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        const struct gp_metric *metric = gp_metrics_selected(m, i);
+        if (strcmp(metric->metric_class, metric_class) != 0 ||
+            !is_shown(options, metric, &row->stats[i]))
+            continue;
+        if (!headed)
+            gp_text_addf(out, "   %s\n", metric_class[0] ? metric_class : "other metrics");
+        headed = true;
+        add_metric(metric, &row->stats[i], reasons, out);
+    }
+}
+
+/* Each class where the first metric of it stands. */
+static void add_classes(const struct gp_rows *r, const struct gp_row *row,
+                        const struct gp_table_options *options, struct reasons *reasons,
+                        struct gp_text *out)
+{
+    const struct gp_metrics *m = gp_summary_metrics(r->summary);
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        const char *metric_class = gp_metrics_selected(m, i)->metric_class;
+        size_t k = 0;
+        while (k < i && strcmp(gp_metrics_selected(m, k)->metric_class, metric_class) != 0)
+            k++;
+        if (k == i)
+            add_class(r, row, options, metric_class, reasons, out);
+    }
+}
+
+static bool is_absent(const struct gp_rows *r, const struct gp_row *row,
+                      const struct gp_table_options *options, size_t i)
+{
+    const struct gp_metric *metric = gp_metrics_selected(gp_summary_metrics(r->summary), i);
+    return row->stats[i].count == 0 && (options->every_metric || !metric->hidden);
+}
+
 /* Metrics without a value, those of one reason on one line. */
-static void add_absent(const struct gp_rows *r, const struct gp_row *row, struct reasons *reasons,
+static void add_absent(const struct gp_rows *r, const struct gp_row *row,
+                       const struct gp_table_options *options, struct reasons *reasons,
                        struct gp_text *out)
 {
     const struct gp_metrics *m = gp_summary_metrics(r->summary);
     size_t count = gp_metrics_selected_count(m);
     for (size_t first = 0; first < count; first++) {
         struct gp_text line = {0};
-        size_t number =
-            row->stats[first].count ? 0 : number_of(reasons, reason_of(&row->stats[first]));
-        bool said = row->stats[first].count > 0;
+        bool said = !is_absent(r, row, options, first);
+        size_t number = said ? 0 : number_of(reasons, reason_of(&row->stats[first]));
         for (size_t i = 0; i < first && !said; i++)
-            said =
-                row->stats[i].count == 0 && number_of(reasons, reason_of(&row->stats[i])) == number;
+            said = is_absent(r, row, options, i) &&
+                   number_of(reasons, reason_of(&row->stats[i])) == number;
         if (said)
             continue;
         gp_text_addf(&line, "   absent [%zu]: ", number);
         const char *separator = "";
         for (size_t i = first; i < count; i++) {
-            if (row->stats[i].count > 0 || number_of(reasons, reason_of(&row->stats[i])) != number)
+            if (!is_absent(r, row, options, i) ||
+                number_of(reasons, reason_of(&row->stats[i])) != number)
                 continue;
             gp_text_addf(&line, "%s%s", separator, gp_metrics_selected(m, i)->name);
             separator = ", ";
@@ -289,7 +255,8 @@ static bool has_reasons(const struct gp_summary *s, const char *kernel)
 }
 
 static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
-                           struct reasons *reasons, struct gp_text *out)
+                           const struct gp_table_options *options, struct reasons *reasons,
+                           struct gp_text *out)
 {
     gp_text_add(out, "\n");
     gp_wrap(out, 3, row->full_name);
@@ -299,18 +266,21 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
 
     const struct gp_metrics *m = gp_summary_metrics(r->summary);
     size_t evaluated = 0;
-    for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
+    uint64_t most = 0;
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
         evaluated += row->stats[i].count + row->stats[i].absent_count > 0;
+        most = row->stats[i].count > most ? row->stats[i].count : most;
+    }
     if (evaluated == 0) {
         gp_text_add(out, has_reasons(r->summary, row->launch->kernel)
                              ? "   no launch was measured: see NOT MEASURED\n"
                              : "   no launch was measured\n");
         return;
     }
-    gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", "min", "max", "avg");
-    for (size_t i = 0; i < gp_metrics_selected_count(m); i++)
-        add_metric(gp_metrics_selected(m, i), &row->stats[i], reasons, out);
-    add_absent(r, row, reasons, out);
+    gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", most > 1 ? "min" : "",
+                 most > 1 ? "max" : "", most > 1 ? "avg" : "value");
+    add_classes(r, row, options, reasons, out);
+    add_absent(r, row, options, reasons, out);
     add_turns(r, row, out);
 }
 
@@ -320,7 +290,7 @@ static void add_details(const struct gp_rows *r, const struct gp_table_options *
     struct reasons reasons = {.count = 0};
     gp_text_add(out, "\nDETAILS\n");
     for (size_t i = 0; i < shown(r, options); i++)
-        add_details_of(r, &r->rows[i], &reasons, out);
+        add_details_of(r, &r->rows[i], options, &reasons, out);
     add_reasons(&reasons, out);
 }
 
@@ -365,12 +335,18 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
     struct gp_text problems = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
     struct gp_findings findings = {0};
-    bool answer =
-        rules ? gp_findings_make(&findings, rules, r, lines_of, (void *)options->sources) : false;
-    if (answer)
-        gp_screen(r, &findings, options->details ? NULL : options->profile, options->kernels, out);
+    void *sources = (void *)options->sources;
+    bool answer = rules ? gp_findings_make(&findings, rules, r, lines_of, sources) : false;
+    if (answer) {
+        const struct gp_screen_options screen = {
+            .profile = options->details ? NULL : options->profile,
+            .kernels = options->details && !options->kernels ? shown(r, options) : options->kernels,
+            .width = options->width};
+        struct gp_whole whole;
+        gp_whole_make(&whole, r, &findings, options->copies, lines_of, sources);
+        gp_screen(r, &findings, &whole, &screen, out);
+    }
     if (answer && options->details) {
-        add_overview(r, options, out);
         add_details(r, options, out);
         add_not_measured(r, out);
     }
@@ -382,11 +358,11 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
 }
 
 /* A report is the same with any decimal sign of the program's locale. */
-void gp_table_headline(const struct gp_summary *s, struct gp_text *out)
+void gp_table_headline(const struct gp_summary *s, size_t width, struct gp_text *out)
 {
     struct gp_plain_numbers plain;
     gp_plain_numbers_begin(&plain);
-    gp_screen_headline(s, out);
+    gp_screen_headline(s, gp_screen_width(width), out);
     gp_plain_numbers_end(&plain);
 }
 
@@ -399,7 +375,7 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     if (!gp_rows_make(&rows, s))
         out->failed = true;
     else if (rows.count == 0)
-        gp_screen_headline(s, out);
+        gp_screen_headline(s, gp_screen_width(options->width), out);
     else if (!add_report(&rows, options, out))
         out->failed = true;
     gp_rows_free(&rows);

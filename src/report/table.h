@@ -1,5 +1,4 @@
-/* The report a person reads: one screen, and on demand the details of every kernel. No line is
- * longer than 120 columns. */
+/* The report a person reads: one screen, and on demand the details of every kernel. */
 #ifndef GPUPROF_REPORT_TABLE_H
 #define GPUPROF_REPORT_TABLE_H
 
@@ -7,12 +6,15 @@
 #include "report/summary.h"
 
 struct gp_table_options {
-    size_t top;     /* most kernels in the details; 0: all */
-    size_t kernels; /* most of them on the first screen; 0: as many as fit there */
-    bool details;   /* behind the screen, all metrics of each kernel */
+    size_t top;        /* most kernels in the details; 0: all */
+    size_t kernels;    /* most of them on the first screen; 0: as many as fit there */
+    size_t width;      /* columns of the screen's lines; 0: 120 */
+    bool details;      /* behind the screen, the metrics of each kernel */
+    bool every_metric; /* all that are selected: helpers of other metrics and zeros as well */
     const char
         *profile; /* of which the report is, for the line that says how to see more; or NULL */
     const struct gp_sources *sources; /* the counts of instructions, and their code; or NULL */
+    const struct gp_copies *copies;   /* of each kind; NULL: not counted */
 };
 
 /* Appends the report. Check out->failed afterwards. */
@@ -20,6 +22,6 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
                      struct gp_text *out);
 
 /* Appends the lines that it begins with: how much was measured, and on which GPUs. */
-void gp_table_headline(const struct gp_summary *s, struct gp_text *out);
+void gp_table_headline(const struct gp_summary *s, size_t width, struct gp_text *out);
 
 #endif

@@ -20,14 +20,15 @@ static const struct step bytes_per_second[] = {{1, "B/s"},    {1e3, "kB/s"},  {1
 static const struct step flop_per_second[] = {
     {1, "FLOP/s"}, {1e3, "kFLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {0, NULL}};
 
+static const struct step flop[] = {{1, "FLOP"},     {1e3, "kFLOP"},  {1e6, "MFLOP"}, {1e9, "GFLOP"},
+                                   {1e12, "TFLOP"}, {1e15, "PFLOP"}, {0, NULL}};
+
 static const struct {
     const char *unit;
     const struct step *steps;
 } scales[] = {
-    {"s", seconds},
-    {"bytes", bytes},
-    {"bytes/s", bytes_per_second},
-    {"flop/s", flop_per_second},
+    {"s", seconds}, {"bytes", bytes}, {"bytes/s", bytes_per_second}, {"flop/s", flop_per_second},
+    {"flop", flop},
 };
 
 /* Four digits that count, and no fewer before the point than there are. */
@@ -55,7 +56,18 @@ static void scaled(double value, const struct step *step, char *out, size_t size
 
 static bool is_count(const char *unit)
 {
-    return !unit[0] || strcmp(unit, "count") == 0 || strcmp(unit, "flop") == 0;
+    return !unit[0] || strcmp(unit, "count") == 0;
+}
+
+/* Three digits that count, as for all ratios and percents. */
+static void three_digits(double value, const char *behind, char *out, size_t size)
+{
+    double magnitude = fabs(value);
+    int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : magnitude >= 0.9995 ? 2 : 3;
+    if (magnitude > 0 && magnitude < 0.0995)
+        snprintf(out, size, "%.2g%s", value, behind);
+    else
+        snprintf(out, size, "%.*f%s", value == 0 ? 0 : decimals, value, behind);
 }
 
 void gp_unit_format(double value, const char *unit, char *out, size_t size)
@@ -67,9 +79,9 @@ void gp_unit_format(double value, const char *unit, char *out, size_t size)
         }
     }
     if (strcmp(unit, "%") == 0)
-        snprintf(out, size, fabs(value) >= 0.005 || value == 0 ? "%.2f %%" : "%.3g %%", value);
+        three_digits(value, " %", out, size);
     else if (strcmp(unit, "ratio") == 0)
-        snprintf(out, size, fabs(value) >= 0.001 || value == 0 ? "%.4f" : "%.3g", value);
+        three_digits(value, "", out, size);
     else if (is_count(unit) && fabs(value) < 1e15)
         snprintf(out, size, value == floor(value) ? "%.0f" : "%.2f", value);
     else if (is_count(unit))

@@ -56,6 +56,24 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
     return value;
 }
 
+/* Each grid of a row that has several, with its own bound. */
+static json_t *configurations(struct gp_object *o, const struct gp_rows *rows,
+                              const struct gp_row *row, const struct gp_findings *findings)
+{
+    json_t *all = json_array();
+    for (size_t g = 0; row->grids > 1 && g < row->grids; g++) {
+        const struct gp_row one = gp_rows_of_group(rows, row, g);
+        json_t *object = json_object();
+        gp_object_put(o, object, "grid", gp_object_extent(o, one.launch->grid));
+        gp_object_put(o, object, "launches", gp_object_whole(one.launches));
+        gp_object_put(o, object, "seconds", one.seconds > 0 ? number(one.seconds) : json_null());
+        gp_object_put(o, object, "bound",
+                      gp_bound_json(o, findings->rules, &findings->group_bounds[one.first_group]));
+        gp_object_append(o, all, object);
+    }
+    return all;
+}
+
 static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const struct gp_row *row,
                           const struct gp_findings *findings)
 {
@@ -79,6 +97,7 @@ static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const
     gp_object_put(o, kernel, "seconds", row->seconds > 0 ? number(row->seconds) : json_null());
     gp_object_put(o, kernel, "bound",
                   gp_bound_json(o, findings->rules, &findings->bounds[row - rows->rows]));
+    gp_object_put(o, kernel, "configurations", configurations(o, rows, row, findings));
     for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
         const struct gp_metric *metric = gp_metrics_selected(m, i);
         gp_object_put(o, metrics, metric->name, stat_object(o, metric, &row->stats[i]));
@@ -151,8 +170,9 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
 
 /* Kernels and advice; of kernels at most `top`. */
 static void put_findings(struct gp_object *o, const struct gp_rows *rows,
-                         struct gp_sources *sources, size_t top)
+                         const struct gp_copies *copies, struct gp_sources *sources, size_t top)
 {
+    struct gp_whole whole;
     struct gp_text problems = {0};
     struct gp_findings findings = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(rows->summary), &problems);
@@ -161,6 +181,11 @@ static void put_findings(struct gp_object *o, const struct gp_rows *rows,
         o->failed = true;
     for (size_t i = 0; !o->failed && i < rows->count && (top == 0 || i < top); i++)
         gp_object_append(o, kernels, row_object(o, rows, &rows->rows[i], &findings));
+    if (!o->failed) {
+        gp_whole_make(&whole, rows, &findings, copies, sources ? lines_of : NULL, sources);
+        gp_object_put(o, o->object, "summary", gp_whole_json(o, &whole));
+        gp_object_put(o, o->object, "sweeps", gp_sweeps_json(o, rows, &findings.sweeps));
+    }
     gp_object_put(o, o->object, "kernels", kernels);
     gp_object_put(o, o->object, "advice",
                   rules ? gp_advice_json(o, rows, &findings, sources) : NULL);
@@ -180,7 +205,7 @@ json_t *gp_report_json(json_t *about, const struct gp_summary *s, const struct g
     if (!gp_rows_make(&rows, s))
         o.failed = true;
     else
-        put_findings(&o, &rows, sources, top);
+        put_findings(&o, &rows, copies, sources, top);
     put_devices(&o, s);
     gp_object_put(&o, o.object, "launches", gp_object_whole(gp_summary_launches(s)));
     put_not_measured(&o, s);

@@ -69,7 +69,7 @@ real_cupti() {
 
 @test "--rules lists rules with their files, and the values that they may name" {
     mkdir -p "$XDG_CONFIG_HOME/gpuprof/rules"
-    printf '[waiting]\nuse = no\n[mine]\ncondition = share > 0.5\nevidence = e\ntext = t\nestimate = headroom\n' \
+    printf '[latency]\nuse = no\n[mine]\ncondition = share > 0.5\nevidence = e\ntext = t\nestimate = headroom\n' \
         >"$XDG_CONFIG_HOME/gpuprof/rules/mine.ini"
     run "$gpuprof" metrics --rules
     [ "$status" -eq 0 ]

@@ -51,15 +51,20 @@ static void units_are_for_people(void **state)
     is_written(19721.0e9, "flop/s", "19721 GFLOP/s");
     is_written(309.0e9, "flop/s", "309.0 GFLOP/s");
     is_written(0, "flop/s", "0 FLOP/s");
-    is_written(12.5, "%", "12.50 %");
-    is_written(100, "%", "100.00 %");
+    is_written(12.5, "%", "12.5 %");
+    is_written(100, "%", "100 %");
+    is_written(99.96, "%", "100 %");
+    is_written(5.25, "%", "5.25 %");
     is_written(0.001, "%", "0.001 %");
-    is_written(0, "%", "0.00 %");
-    is_written(0.76755, "ratio", "0.7675");
-    is_written(0.000152, "ratio", "0.000152");
+    is_written(0, "%", "0 %");
+    is_written(0.76755, "ratio", "0.768");
+    is_written(1, "ratio", "1.00");
+    is_written(15.515, "ratio", "15.5");
+    is_written(0.000152, "ratio", "0.00015");
     is_written(9437184, "count", "9437184");
     is_written(0.5, "count", "0.50");
-    is_written(1e18, "flop", "1e+18");
+    is_written(1e18, "flop", "1000 PFLOP");
+    is_written(16777216, "flop", "16.78 MFLOP");
     is_written(86.25, "flop/byte", "86.25 flop/byte");
     is_written(3.25, "inst/cycle", "3.25 inst/cycle");
     is_written(-2e-3, "s", "-2.000 ms");
@@ -260,7 +265,7 @@ static void counts_say_how_many_launches_there_were(void **state)
     gp_rows_free(&rows);
 
     struct gp_text out = {0};
-    const struct gp_table_options options = {.details = true};
+    const struct gp_table_options options = {.details = true, .every_metric = true};
     const struct gp_settings settings = {.sample = "first:3"};
     gp_summary_settings(s, &settings);
     gp_table_report(s, &options, &out);
@@ -282,7 +287,7 @@ static void a_kernel_of_which_nothing_was_measured_is_counted(void **state)
     struct gp_count count = {.kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 7};
     gp_summary_count(s, &count);
     struct gp_text out = {0};
-    const struct gp_table_options options = {.details = true};
+    const struct gp_table_options options = {.details = true, .every_metric = true};
     gp_table_report(s, &options, &out);
     assert_non_null(strstr(out.data, "0 of 7"));
     assert_non_null(strstr(out.data, "   no launch was measured\n"));
@@ -390,7 +395,7 @@ static void launches_that_took_turns_are_combined(void **state)
     assert_non_null(strstr(g->stats[2].absent, "no shared memory is used"));
 
     struct gp_text out = {0};
-    const struct gp_table_options options = {.details = true};
+    const struct gp_table_options options = {.details = true, .every_metric = true};
     gp_table_report(s, &options, &out);
     assert_non_null(strstr(out.data, "No launch was replayed (GPUPROF_REPLAY=off)"));
     assert_non_null(strstr(out.data, "3 measured (2 with hardware counters, 1 instrumented)"));
@@ -935,7 +940,7 @@ static void colour_changes_no_letter(void **state)
     (void)state;
     static const char report[] =
         "gpuprof 0.1.0: 1 kernel launch\nGPU 0: NVIDIA H200\n\nKERNELS, by their share\n"
-        "   time  launches\n 100.0%         1\n\nWORTH CHANGING\n1. up to 18 %: k (waiting)\n"
+        "   time  launches\n 100.0%         1\n\nWORTH CHANGING\n1. up to 18 %: k (latency)\n"
         "\nNOT MEASURED, or not completely\n   all: of it";
     struct gp_text out = {0}, plain = {0};
     gp_colour(report, &out);
@@ -948,7 +953,7 @@ static void colour_changes_no_letter(void **state)
     assert_string_equal(plain.data, report);
     assert_non_null(strstr(out.data, "\033[1mKERNELS, by their share\033[m\n"));
     assert_non_null(strstr(out.data, "\033[2m   time  launches\033[m\n"));
-    assert_non_null(strstr(out.data, "\033[1;33m1. up to 18 %\033[m: k (waiting)\n"));
+    assert_non_null(strstr(out.data, "\033[1;33m1. up to 18 %\033[m: k (latency)\n"));
     assert_non_null(strstr(out.data, "\n 100.0%         1\n"));
     gp_text_free(&out);
     gp_text_free(&plain);
@@ -977,7 +982,7 @@ static void nothing_launched_is_said(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_summary *s = gp_summary_new(m);
-    const struct gp_table_options options = {.details = true};
+    const struct gp_table_options options = {.details = true, .every_metric = true};
     struct gp_text out = {0};
     gp_table_report(s, &options, &out);
     assert_string_equal(out.data, "gpuprof 0.1.0: 0 kernel launches, 0 measured\n");
@@ -1029,7 +1034,7 @@ static void counters_of_launches_alike_are_named(void **state)
         gp_summary_launch(s, &a.launch);
     }
     struct gp_text out = {0};
-    gp_table_report(s, &(struct gp_table_options){.details = true}, &out);
+    gp_table_report(s, &(struct gp_table_options){.details = true, .every_metric = true}, &out);
     assert_non_null(strstr(out.data, "; 4 launches, 4 measured (instrumented counters of 2 are "
                                      "those of launches alike); GPU 0\n"));
     gp_text_free(&out);
@@ -1037,7 +1042,7 @@ static void counters_of_launches_alike_are_named(void **state)
     a.launch.recalled = GP_RECALLED_ALL;
     gp_summary_launch(s, &a.launch);
     out = (struct gp_text){0};
-    gp_table_report(s, &(struct gp_table_options){.details = true}, &out);
+    gp_table_report(s, &(struct gp_table_options){.details = true, .every_metric = true}, &out);
     assert_non_null(strstr(out.data, "5 measured (instrumented counters of 3, and the hardware's "
                                      "of 1,"));
     gp_text_free(&out);

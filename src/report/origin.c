@@ -1,0 +1,80 @@
+#include "report/origin.h"
+
+#include "report/advice.h"
+#include "report/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts of the names, in the order in which they are searched for: PyTorch has kernels of CUTLASS
+ * and CUB in namespaces of its own. */
+static const struct {
+    const char *part;
+    enum gp_origin origin;
+} parts[] = {
+    {"ncclDevKernel", GP_OF_NCCL},
+    {"ncclKernel", GP_OF_NCCL},
+    {"nvshmem", GP_OF_NCCL},
+    {"at::native", GP_OF_PYTORCH},
+    {"at::cuda", GP_OF_PYTORCH},
+    {"at_cuda_detail", GP_OF_PYTORCH},
+    {"c10::", GP_OF_PYTORCH},
+    {"pytorch_flash", GP_OF_PYTORCH},
+    {"fmha_cutlass", GP_OF_PYTORCH},
+    {"stream_executor", GP_OF_XLA},
+    {"xla::", GP_OF_XLA},
+    {"_fusion", GP_OF_XLA},
+    {"cupy_", GP_OF_CUPY},
+    {"cudapy", GP_OF_NUMBA},
+    {"cub::", GP_OF_CUB},
+    {"thrust::", GP_OF_CUB},
+};
+
+/* At the begin of the name alone. */
+static const struct {
+    const char *part;
+    enum gp_origin origin;
+} begins[] = {
+    {"triton_", GP_OF_TRITON}, /* of PyTorch's compiler */
+    {"wrapped_", GP_OF_XLA},
+};
+
+/* A kernel whose source is Python was compiled by Triton, where no name says otherwise. */
+static int is_of_python(const struct gp_lines *lines)
+{
+    unsigned line;
+    char *path = lines ? gp_lines_begin(lines, &line) : NULL;
+    size_t length = path ? strlen(path) : 0;
+    int is_python = length > 3 && strcmp(path + length - 3, ".py") == 0;
+    free(path);
+    return is_python;
+}
+
+enum gp_origin gp_origin_of(const char *kernel, const char *full_name, const struct gp_lines *lines)
+{
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (strncmp(kernel, begins[i].part, strlen(begins[i].part)) == 0)
+            return begins[i].origin;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(full_name, parts[i].part) || strstr(kernel, parts[i].part))
+            return parts[i].origin;
+    if (gp_is_library_kernel(full_name))
+        return GP_OF_LIBRARIES;
+    return is_of_python(lines) ? GP_OF_TRITON : GP_OF_PROGRAM;
+}
+
+const char *gp_origin_title(enum gp_origin origin)
+{
+    static const char *const titles[GP_ORIGINS] = {
+        [GP_OF_PROGRAM] = "the program's own",
+        [GP_OF_LIBRARIES] = "libraries",
+        [GP_OF_NCCL] = "NCCL",
+        [GP_OF_PYTORCH] = "PyTorch",
+        [GP_OF_TRITON] = "Triton",
+        [GP_OF_XLA] = "XLA",
+        [GP_OF_CUPY] = "CuPy",
+        [GP_OF_NUMBA] = "Numba",
+        [GP_OF_CUB] = "CUB and Thrust",
+    };
+    return titles[origin];
+}

@@ -1,0 +1,255 @@
+#include "report/whole.h"
+
+#include "report/layout.h"
+#include "report/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PARTS 5 /* of one line */
+#define LABEL_WIDTH 15
+/* Less is no word worth. */
+#define LEAST_SHARE 0.005
+
+static const struct {
+    const char *metric, *title;
+} precisions[GP_PRECISIONS] = {
+    {"flop_count_sp", "FP32"},
+    {"flop_count_dp", "FP64"},
+    {"flop_count_hp", "FP16"},
+    {"flop_count_tensor_fp16", "FP16 on tensor cores"},
+    {"flop_count_tensor_bf16", "BF16 on tensor cores"},
+    {"flop_count_tensor_tf32", "TF32 on tensor cores"},
+    {"flop_count_tensor_fp64", "FP64 on tensor cores"},
+    {"flop_count_tensor_fp8", "FP8 on tensor cores"},
+    {"flop_count_tensor_fp4", "FP4 on tensor cores"},
+};
+
+static int by_size(const void *x, const void *y)
+{
+    const struct gp_whole_part *a = x, *b = y;
+    return (a->seconds < b->seconds) - (a->seconds > b->seconds);
+}
+
+/* Adds to the part of that title, or to the first that has none yet. */
+static void add_to(struct gp_whole_part *parts, size_t count, const char *title, double seconds)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].title && strcmp(parts[i].title, title) != 0)
+            continue;
+        parts[i].title = title;
+        parts[i].seconds += seconds;
+        return;
+    }
+}
+
+/* One group: its time, and the sums of its launches. */
+static double mean_of(const struct gp_rows *rows, const struct gp_row *one, const char *metric)
+{
+    double mean;
+    return gp_rows_mean(rows, one, metric, &mean) ? mean : (double)NAN;
+}
+
+/* FLOP by precision. Those on tensor cores are known by type, or not at all. */
+static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one)
+{
+    double values[GP_PRECISIONS];
+    for (size_t i = 0; i < GP_PRECISIONS; i++) {
+        values[i] = mean_of(rows, one, precisions[i].metric);
+        if (isnan(values[i]))
+            return false;
+    }
+    for (size_t i = 0; i < GP_PRECISIONS; i++) {
+        double value = values[i] * (double)one->launches;
+        add_to(w->precisions, GP_PRECISIONS, precisions[i].title, value);
+        w->flop.value += value;
+    }
+    return true;
+}
+
+static void add_sum(struct gp_whole_sum *sum, double seconds, double use)
+{
+    sum->covered += seconds;
+    sum->share += use * seconds;
+}
+
+static void add_group(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one,
+                      const struct gp_bound *bound)
+{
+    add_to(w->bounds, GP_WHOLE_BOUNDS, bound->title, one->seconds);
+    double use = mean_of(rows, one, "flop_utilization");
+    if (add_flop(w, rows, one))
+        add_sum(&w->flop, one->seconds, use);
+    double bytes = mean_of(rows, one, "dram_read_bytes") + mean_of(rows, one, "dram_write_bytes");
+    if (isnan(bytes))
+        return;
+    w->dram_bytes.value += bytes * (double)one->launches;
+    add_sum(&w->dram_bytes, one->seconds, mean_of(rows, one, "dram_utilization"));
+}
+
+/* From seconds to shares. */
+static void finish(struct gp_whole_sum *sum, const struct gp_whole *w)
+{
+    sum->covered = w->gpu_seconds > 0 ? sum->covered / w->gpu_seconds : 0;
+    sum->share = w->base_seconds > 0 && sum->covered >= GP_LEAST_COVERED
+                     ? sum->share / w->base_seconds
+                     : (double)NAN;
+}
+
+static void add_row(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *row,
+                    const struct gp_findings *f, const struct gp_lines *lines)
+{
+    const struct gp_stat *duration = gp_rows_stat(rows, row, "duration");
+    w->estimated = w->estimated || (duration && duration->count < row->launches);
+    for (size_t g = 0; g < row->grids; g++) {
+        const struct gp_row one = gp_rows_of_group(rows, row, g);
+        add_group(w, rows, &one, &f->group_bounds[row->first_group + g]);
+    }
+    enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, lines);
+    add_to(w->origins, GP_ORIGINS, gp_origin_title(origin), row->seconds);
+}
+
+void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct gp_findings *f,
+                   const struct gp_copies *copies,
+                   const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                   void *user)
+{
+    *w = (struct gp_whole){.run_seconds = gp_summary_run_seconds(rows->summary),
+                           .gpu_seconds = rows->timed ? rows->seconds : 0,
+                           .side_by_side = gp_summary_has_streams(rows->summary)};
+    w->base_seconds = w->run_seconds > 0 ? w->run_seconds : w->gpu_seconds;
+    for (size_t i = 0; i < rows->count; i++)
+        add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
+    for (int kind = 0; copies && kind < GP_COPY_KINDS; kind++)
+        if (copies[kind].timed > 0)
+            w->copy_seconds +=
+                copies[kind].seconds / (double)copies[kind].timed * (double)copies[kind].calls;
+    finish(&w->flop, w);
+    finish(&w->dram_bytes, w);
+    qsort(w->precisions, GP_PRECISIONS, sizeof(w->precisions[0]), by_size);
+    qsort(w->bounds, GP_WHOLE_BOUNDS, sizeof(w->bounds[0]), by_size);
+    qsort(w->origins, GP_ORIGINS, sizeof(w->origins[0]), by_size);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void add_percent(double share, struct gp_text *out)
+{
+    char text[32];
+    gp_unit_format(100 * share, "%", text, sizeof(text));
+    gp_text_add(out, text);
+}
+
+/* "41.2 % latency, 22 % launch overhead"; the rest is left out where it is small. */
+static void add_parts(const struct gp_whole_part *parts, size_t count, double whole,
+                      struct gp_text *out)
+{
+    double rest = whole;
+    const char *separator = "";
+    for (size_t i = 0; i < count && i < MOST_PARTS && parts[i].title; i++) {
+        if (parts[i].seconds < LEAST_SHARE * whole)
+            break;
+        gp_text_add(out, separator);
+        add_percent(parts[i].seconds / whole, out);
+        gp_text_addf(out, " %s", parts[i].title);
+        rest -= parts[i].seconds;
+        separator = ", ";
+    }
+    if (rest > LEAST_SHARE * whole) {
+        gp_text_add(out, separator);
+        add_percent(rest / whole, out);
+        gp_text_add(out, " others");
+    }
+}
+
+static void add_busy(const struct gp_whole *w, struct gp_text *out)
+{
+    char seconds[32];
+    if (!(w->run_seconds > 0))
+        return;
+    gp_unit_format(w->run_seconds, "s", seconds, sizeof(seconds));
+    gp_text_addf(out, "ran ~%s without gpuprof", seconds);
+    if (w->gpu_seconds > 0) {
+        gp_text_add(out, w->side_by_side ? "; the GPU ran kernels in at most ~"
+                                         : "; the GPU ran kernels in ~");
+        add_percent(fmin(1, w->gpu_seconds / w->run_seconds), out);
+        gp_text_add(out, " of it");
+    }
+    if (w->copy_seconds > 0) {
+        gp_text_add(out, ", and copied in ~");
+        add_percent(fmin(1, w->copy_seconds / w->run_seconds), out);
+    }
+}
+
+/* Whether a sum is worth a word; "at least " where it was not counted in all launches. */
+static bool is_known(const struct gp_whole_sum *sum)
+{
+    return sum->value > 0 && sum->covered >= GP_LEAST_COVERED;
+}
+
+static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,
+                      struct gp_text *out)
+{
+    char text[32];
+    if (isnan(sum->share))
+        return;
+    gp_unit_format(100 * sum->share, "%", text, sizeof(text));
+    gp_text_addf(out, ", %s%s of %s %s", w->run_seconds > 0 || w->estimated ? "~" : "", text, peak,
+                 w->run_seconds > 0 ? "in all that time" : "while kernels ran");
+}
+
+static void add_flop_text(const struct gp_whole *w, struct gp_text *out)
+{
+    char flop[32], rate[32];
+    gp_unit_format(w->flop.value, "flop", flop, sizeof(flop));
+    gp_unit_format(w->flop.value / w->base_seconds, "flop/s", rate, sizeof(rate));
+    gp_text_addf(out, "%s%s (", w->flop.covered < GP_WELL_COVERED ? "at least " : "", flop);
+    add_parts(w->precisions, GP_PRECISIONS, w->flop.value, out);
+    gp_text_addf(out, "): %s", rate);
+    add_share(w, &w->flop, "the peak", out);
+}
+
+static void add_dram_text(const struct gp_whole *w, struct gp_text *out)
+{
+    char bytes[32];
+    gp_unit_format(w->dram_bytes.value, "bytes", bytes, sizeof(bytes));
+    gp_text_addf(out, "%s%s of DRAM traffic",
+                 w->dram_bytes.covered < GP_WELL_COVERED ? "at least " : "", bytes);
+    add_share(w, &w->dram_bytes, "its bandwidth", out);
+}
+
+static void add_line(const char *label, const struct gp_text *text, size_t width,
+                     struct gp_text *out)
+{
+    if (text->length == 0)
+        return;
+    gp_text_addf(out, "%-*s", LABEL_WIDTH, label);
+    gp_wrap_to(out, width, LABEL_WIDTH, text->data);
+    out->failed |= text->failed;
+}
+
+void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out)
+{
+    struct gp_text text = {0};
+    add_busy(w, &text);
+    add_line("Program:", &text, width, out);
+    gp_text_clear(&text);
+    if (is_known(&w->flop))
+        add_flop_text(w, &text);
+    add_line("Arithmetic:", &text, width, out);
+    gp_text_clear(&text);
+    if (is_known(&w->dram_bytes))
+        add_dram_text(w, &text);
+    add_line("Memory:", &text, width, out);
+    gp_text_clear(&text);
+    if (w->gpu_seconds > 0)
+        add_parts(w->bounds, GP_WHOLE_BOUNDS, w->gpu_seconds, &text);
+    add_line("Time bound by:", &text, width, out);
+    gp_text_clear(&text);
+    if (w->gpu_seconds > 0)
+        add_parts(w->origins, GP_ORIGINS, w->gpu_seconds, &text);
+    add_line("Kernels of:", &text, width, out);
+    gp_text_free(&text);
+}

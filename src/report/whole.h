@@ -1,0 +1,52 @@
+/* The program as a whole: how long it ran, the share of that time in which the GPU worked, its
+ * operations and bytes, and how the GPU's time is divided. */
+#ifndef GPUPROF_REPORT_WHOLE_H
+#define GPUPROF_REPORT_WHOLE_H
+
+#include "report/advice.h"
+#include "report/origin.h"
+
+/* Of values that were counted in launches with less than that share of the GPU time nothing is
+ * said; from the second on they stand for all. */
+#define GP_LEAST_COVERED 0.5
+#define GP_WELL_COVERED 0.97
+
+/* A sum over all launches. */
+struct gp_whole_sum {
+    double value;   /* as far as it was counted */
+    double share;   /* of the peak, over gp_whole.base_seconds; NAN: not known */
+    double covered; /* the share of the GPU time of the launches in which it was counted */
+};
+
+/* A part of the GPU time. */
+struct gp_whole_part {
+    const char *title;
+    double seconds;
+};
+
+#define GP_PRECISIONS 9
+#define GP_WHOLE_BOUNDS (GP_MOST_UNITS + 4)
+
+struct gp_whole {
+    double run_seconds;  /* of the program without measuring; 0: not known */
+    double gpu_seconds;  /* of all kernels; 0: not known */
+    double copy_seconds; /* of copies and fills; 0: not timed */
+    bool estimated;      /* some launches were not timed: others stand for them */
+    bool side_by_side;   /* kernels of several streams may have run at the same time */
+    double base_seconds; /* of shares of peaks: run_seconds, or gpu_seconds where that is unknown */
+    struct gp_whole_sum flop, dram_bytes;
+    struct gp_whole_part precisions[GP_PRECISIONS]; /* FLOP instead of seconds: the largest first */
+    struct gp_whole_part bounds[GP_WHOLE_BOUNDS];   /* the largest first; NULL behind the last */
+    struct gp_whole_part origins[GP_ORIGINS];
+};
+
+/* `copies`: of each kind, or NULL. `lines` as in gp_findings_make. */
+void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct gp_findings *f,
+                   const struct gp_copies *copies,
+                   const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                   void *user);
+
+/* Appends lines for people, of at most `width` columns. */
+void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out);
+
+#endif
