@@ -201,7 +201,9 @@ static bool advise_program(struct gp_findings *f, const struct gp_rows *rows)
         if (gain_of(rule, &s, &gain) && gain >= GP_ADVISED_GAIN)
             answer =
                 add_advice(&f->advice,
-                           (struct gp_advice){.rule = rule, .kernel_gain = gain, .gain = gain}, &s);
+                           (struct gp_advice){
+                               .rule = rule, .kernel_gain = gain, .gain = gain, .grid_gain = gain},
+                           &s);
     }
     return answer;
 }
@@ -342,6 +344,7 @@ static bool add_sum(const struct asking *a, size_t rule)
             advice.groups[i] = gained[i].group;
         advice.gain = saved / a->whole;
         advice.kernel_gain = saved / all;
+        advice.grid_gain = *gain_at(a, rule, advice.groups[0]);
         struct gp_row one;
         const struct gp_subject s =
             gp_findings_subject(a->findings, a->rows, &advice, a->lines, &one);

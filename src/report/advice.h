@@ -24,6 +24,7 @@ struct gp_advice {
     char *evidence, *text;
     double kernel_gain; /* share of the row's time that is saved, 0 to 1 */
     double gain;        /* share of the whole GPU time */
+    double grid_gain;   /* share of the time of the first of the groups */
     bool up_to;         /* at most that */
     /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
      * the rule is about no line of it. NULL: not known. */

@@ -121,6 +121,7 @@ static json_t *advice_object(struct gp_object *o, const struct gp_rows *rows,
     gp_object_put(o, advice, "rule", gp_object_text(a->rule->name));
     gp_object_put(o, advice, "gain", number(a->gain));
     gp_object_put(o, advice, "kernel_gain", number(a->kernel_gain));
+    gp_object_put(o, advice, "grid_gain", number(a->grid_gain));
     gp_object_put(o, advice, "up_to", json_boolean(a->up_to));
     gp_object_put(o, advice, "guess", json_boolean(a->rule->guess));
     gp_object_put(o, advice, "where", text_or_null(a->where));

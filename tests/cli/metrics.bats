@@ -73,7 +73,7 @@ real_cupti() {
         >"$XDG_CONFIG_HOME/gpuprof/rules/mine.ini"
     run "$gpuprof" metrics --rules
     [ "$status" -eq 0 ]
-    [[ $output == *$'\n'"  waiting "*"/rules/mine.ini, line 1; switched off"$'\n'* ]]
+    [[ $output == *$'\n'"  latency "*"/rules/mine.ini, line 1; switched off"$'\n'* ]]
     [[ $output == *$'\n'"  mine "*"/rules/mine.ini, line 3; bound by: any"* ]]
     [[ $output == *$'\n'"  close_dram "*"'DRAM'"*" 0.9 of its peak"$'\n'* ]]
     [ "$(awk 'length > 120' <<<"$output")" = "" ]
