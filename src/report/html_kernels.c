@@ -208,6 +208,7 @@ static void add_bound(const struct gp_rules *rules, const struct gp_bound *b, st
                  b->kind == GP_BOUND_UNIT ? "true" : "false", b->at_roof ? "true" : "false",
                  b->balanced ? "true" : "false");
     gp_json_member(out, "by", b->title);
+    add_share("share", b->share, out);
     if (b->kind == GP_BOUND_UNKNOWN) {
         gp_json_member(out, "why", b->why);
     } else {

@@ -20,15 +20,14 @@ static const struct step bytes_per_second[] = {{1, "B/s"},    {1e3, "kB/s"},  {1
 static const struct step flop_per_second[] = {
     {1, "FLOP/s"}, {1e3, "kFLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {0, NULL}};
 
-static const struct step flop[] = {{1, "FLOP"},     {1e3, "kFLOP"},  {1e6, "MFLOP"}, {1e9, "GFLOP"},
-                                   {1e12, "TFLOP"}, {1e15, "PFLOP"}, {0, NULL}};
-
 static const struct {
     const char *unit;
     const struct step *steps;
 } scales[] = {
-    {"s", seconds}, {"bytes", bytes}, {"bytes/s", bytes_per_second}, {"flop/s", flop_per_second},
-    {"flop", flop},
+    {"s", seconds},
+    {"bytes", bytes},
+    {"bytes/s", bytes_per_second},
+    {"flop/s", flop_per_second},
 };
 
 /* Four digits that count, and no fewer before the point than there are. */
@@ -56,7 +55,7 @@ static void scaled(double value, const struct step *step, char *out, size_t size
 
 static bool is_count(const char *unit)
 {
-    return !unit[0] || strcmp(unit, "count") == 0;
+    return !unit[0] || strcmp(unit, "count") == 0 || strcmp(unit, "flop") == 0;
 }
 
 /* Three digits that count, as for all ratios and percents. */

@@ -200,10 +200,20 @@ static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, 
                  w->run_seconds > 0 ? "in all that time" : "while kernels ran");
 }
 
+/* "12.34 TFLOP": the unit of a metric is FLOP alone, to the last of them. */
+static void format_flop(double value, char *out, size_t size)
+{
+    static const char prefixes[] = " kMGTPE";
+    size_t step = 0;
+    for (; value >= 999.5 && prefixes[step + 1]; step++)
+        value /= 1000;
+    snprintf(out, size, "%.4g %.*sFLOP", value, step > 0, &prefixes[step]);
+}
+
 static void add_flop_text(const struct gp_whole *w, struct gp_text *out)
 {
     char flop[32], rate[32];
-    gp_unit_format(w->flop.value, "flop", flop, sizeof(flop));
+    format_flop(w->flop.value, flop, sizeof(flop));
     gp_unit_format(w->flop.value / w->base_seconds, "flop/s", rate, sizeof(rate));
     gp_text_addf(out, "%s%s (", w->flop.covered < GP_WELL_COVERED ? "at least " : "", flop);
     add_parts(w->precisions, GP_PRECISIONS, w->flop.value, out);

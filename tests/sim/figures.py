@@ -58,30 +58,45 @@ head = re.search(r": (\d+) kernel launches, (\d+) measured(?: with (\d+) replays
 for shown, key in zip(head.groups(), ("launches", "measured", "replays")):
     check(key, int(shown or 0), page["totals"][key], 0)
 
-row = re.compile(r"^ *(~?)([\d.]+)% +(?:(\d+) of )?(\d+) +([\d.]+) (ns|us|ms|s)  (.{15}) +(?:(\d+)%|-)\*? +"
-                 r"(?:(.{1,13}?) (\d+)%|-) +([\d.]+|-)/([\d.]+|-)  (.+?) \[([\dx]+)\]$", re.M)
+# A name, the next limit, and below them the numbers.
+row = re.compile(r"^(\S.*?) \[([\dx]+)\](?:   next limit (.{1,13}?) ([\d.]+)%)?\n"
+                 r" *(~?)([\d.]+)% +(?:(\d+) of )?(\d+) +([\d.]+) (ns|us|ms|s)  (\S.*?)(?: ([\d.]+)%\*?)?  +"
+                 r"([\d.]+|-)/([\d.]+|-) +(.*)$", re.M)
 kernels = row.findall(screen)
-if not kernels or len(kernels) != min(12, len(page["kernels"])):
+if not kernels or len(kernels) != min(10, len(page["kernels"])):
     fail(f"{len(kernels)} kernels were found in the screen, {len(page['kernels'])} in the page")
+classes = [("gld_efficiency", 1), ("gst_efficiency", 1), ("shared_efficiency", 1), ("warp_execution_efficiency", 1),
+           ("flops", 1), ("flop_per_byte", 1), ("dram_utilization", 100)]
+PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 for shown, kernel in zip(kernels, page["kernels"]):
-    mark, share, measured, launches, average, step, by, used, beside, busy, achieved, fits, name, _ = shown
+    name, _, beside, busy, mark, share, measured, launches, average, step, by, used, achieved, fits, rest = shown
     check(f"{name}: share", float(share), 100 * kernel["seconds"] / page["totals"]["seconds"], 0.0501)
     check(f"{name}: launches", int(launches), kernel["launches"], 0)
     check(f"{name}: measured", int(measured or launches), kernel["measured"], 0)
     check(f"{name}: time", float(average) * STEPS[step], average_of(kernel), average_of(kernel) * 1e-3)
-    if (mark == "~") != kernel["estimated"] or by.strip() != kernel["bound"]["by"][:15].strip():
+    if (mark == "~") != kernel["estimated"] or by.strip() != kernel["bound"]["by"]:
         fail(f"{name}: the screen says '{mark}' and '{by}', the page {kernel['estimated']} and {kernel['bound']['by']}")
-    if used:
-        check_share_of(kernel["bound"]["by"], used, kernel)
-    if beside:
-        check_share_of(next(t for t in units if t.startswith(beside)), busy, kernel)
+    # Of several grids the use is that of the time in which the kernel is bound so.
+    if kernel["bound"]["share"] == 1:
+        if used:
+            check_share_of(kernel["bound"]["by"], used, kernel)
+        if beside:
+            check_share_of(next(t for t in units if t.startswith(beside)), busy, kernel)
     if achieved != "-":
         check(f"{name}: occupancy", float(achieved), mean(kernel, "achieved_occupancy"), 0.00501)
     if fits != "-":
         check(f"{name}: occupancy that fits", float(fits), mean(kernel, "theoretical_occupancy"), 0.00501)
+    cells = re.findall(r"([\d.e-]+|-)(?:%| ([kMGT])(?=\s))?", rest)
+    for (cell, prefix), (metric, factor) in zip(cells, classes):
+        if cell == "-":
+            if mean(kernel, metric) is not None:
+                fail(f"{name}: {metric} is not in the screen, and {mean(kernel, metric)} in the page")
+            continue
+        value = factor * mean(kernel, metric) / PREFIXES.get(prefix, 1)
+        check(f"{name}: {metric}", float(cell), value, max(0.501 if metric not in ("flops", "flop_per_byte") else 0, 6e-3 * abs(value)))
 
 flat = " ".join(screen.split())
-changes = re.findall(r"^\d\. ((?:up to )?[\d.]+ %): ", screen, re.M)
+changes = re.findall(r"^\d\. ((?:up to|about) [\d.]+ %): ", screen, re.M)
 left = iter(page["changes"])
 for gain in changes:
     change = next((c for c in left if c["saves"] == gain), None)

@@ -34,7 +34,7 @@ says() {
     says
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
     [ "$(measured scale_in_place)" -eq 15 ]
-    is scale_in_place gld_efficiency "99.43 %"
+    is scale_in_place gld_efficiency "99.4 %"
     [ "$(grep -c '"graph":1' "$profile")" -eq 15 ]
 }
 
