@@ -210,7 +210,7 @@ static bool advise_program(struct gp_findings *f, const struct gp_rows *rows)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* What is asked of one row: gains[rule * groups + group], NAN where the rule has no answer. */
+/* Gains of one row: gains[rule * groups + group], NAN where the rule has no answer. */
 struct asking {
     struct gp_findings *findings;
     const struct gp_rows *rows;

@@ -45,7 +45,7 @@ struct gp_findings {
     struct gp_advice_list advice;
 };
 
-/* The subject of an advice: its evidence is what holds for that. `one` has room for its row. */
+/* The subject of an advice, for which its evidence holds. `one` has room for its row. */
 struct gp_subject gp_findings_subject(const struct gp_findings *f, const struct gp_rows *rows,
                                       const struct gp_advice *a, const struct gp_lines *lines,
                                       struct gp_row *one);

@@ -14,7 +14,7 @@
 #define COMPARED_GRIDS 64 /* grids of a kernel */
 #define WORTH_A_LINE 0.1  /* of the kernel's time */
 
-/* What is shown of one table. */
+/* The rows, names and widths that a table prints. */
 struct table {
     const struct gp_rows *rows;
     const struct gp_findings *findings;

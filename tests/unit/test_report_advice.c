@@ -1108,7 +1108,7 @@ static void one_long_block_is_an_imbalance(void **state)
     /* One more than there is room for at once. */
     s.launch.grid[0] = 132 * 16 + 1;
     first_advice_is(&s, NULL, "latency", "tail");
-    /* Fewer than SMs: they idle whatever the blocks do. */
+    /* Fewer than SMs: the others idle, also where the blocks differ. */
     s.launch.grid[0] = 100;
     set(&s, "sm__cycles_active.avg", CYCLES / 10);
     first_advice_is(&s, NULL, "small", "small_grid");
@@ -1199,7 +1199,7 @@ static void other_work_is_no_sweep(void **state)
     end_several(&s);
 }
 
-/* A guess stands behind all that was measured, whatever it promises. */
+/* A guess stands behind all that was measured, also with a larger gain. */
 static void guesses_stand_last(void **state)
 {
     (void)state;
