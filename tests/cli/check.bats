@@ -104,6 +104,27 @@ rules() {
     [ "$status" -eq 1 ]
 }
 
+@test "Markdown shows names and messages letter by letter, and makes no link of them" {
+    command -v cmark-gfm >/dev/null || skip "no cmark-gfm"
+    local name shown
+    while IFS= read -r name; do
+        rules "[regex:^\\Q$name\\E\$]" 'gld_efficiency >= 90 %' "[no $name]" required
+        profile 65000 50 3 "${name//\\/\\\\}" >odd.jsonl
+        run "$gpuprof" check -t rules.ini odd.jsonl --format markdown=v.md
+        [ "$status" -eq 1 ]
+        "$formats" markdown v.md
+        shown=$(cmark-gfm -e table -e autolink v.md | python3 -c 'import re, sys, html
+cells = re.findall("<t[dh]>(.*?)</t[dh]>", sys.stdin.read(), re.S)
+print(*(html.unescape(re.sub("</?code>", "", cell)) for cell in cells), sep="\n")')
+        grep -qxF -- "$name" <<<"$shown"
+        grep -qF -- "no kernel matches [no $name]" <<<"$shown"
+    done <<'END'
+see http://example.com/x and www.example.com, ftp://a.bc
+me@example.com and @me cost $1 or $2
+a|b `c` **d** ~~e~~ f_g_h <i>j</i> ![k](l) & &amp; \*
+END
+}
+
 @test "JUnit and SARIF are as their published schemas say" {
     "$formats" --published sarif /dev/null 2>&1 | grep -q "was not called" && skip "build/schemas is not there"
     rules '[*]' 'gld_efficiency >= 90 %' 'achieved_occupancy > 0' 'allow = 1' '[none]' required

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/markdown.h"
 #include "base/nearest.h"
 #include "base/pages.h"
 #include "base/path.h"
@@ -405,6 +406,46 @@ static void characters_that_do_not_show_are_escaped(void **state)
     is_escaped("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
 }
 
+static void text_in_markdown_is_only_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *as_words, *as_code, *as_code_in_a_table;
+    } cases[] = {
+        {"", "", "", ""},
+        {"sum<int>(int*)", "sum&lt;int&gt;(int\\*)", "`sum<int>(int*)`", "`sum<int>(int*)`"},
+        {"a_b_c ~~d~~ [e](f)", "a\\_b\\_c \\~\\~d\\~\\~ \\[e\\](f)", "`a_b_c ~~d~~ [e](f)`",
+         "`a_b_c ~~d~~ [e](f)`"},
+        {"see http://x.y/z", "see http\\://x.y/z", "`see http://x.y/z`", "`see http://x.y/z`"},
+        {"(WWW.x.y)", "(WWW\\.x.y)", "`(WWW.x.y)`", "`(WWW.x.y)`"},
+        {"at::f", "at::f", "`at::f`", "`at::f`"},
+        {"a@b.c $x$", "a`@`b.c `$`x`$`", "`a@b.c $x$`", "`a@b.c $x$`"},
+        {"a|b", "a\\|b", "`a|b`", "`a\\|b`"},
+        {"a\\|b", "a\\\\\\|b", "`a\\|b`", "a\\\\\\|b"},
+        {"`", "\\`", "`` ` ``", "`` ` ``"},
+        {"a``b`", "a\\`\\`b\\`", "``` a``b` ```", "``` a``b` ```"},
+        {" a ", "a ", "`  a  `", "`  a  `"},
+        {"  ", "", "`  `", "`  `"},
+        {"# a", "\\# a", "`# a`", "`# a`"},
+        {" - a", "\\- a", "` - a`", "` - a`"},
+        {"1. a", "1\\. a", "`1. a`", "`1. a`"},
+        {"1a. 2. b-c", "1a. 2. b-c", "`1a. 2. b-c`", "`1a. 2. b-c`"},
+        {"a\nb\x1b\xff", "a\\\\nb\\\\x1b\\\\xff", "`a\\nb\\x1b\\xff`", "`a\\nb\\x1b\\xff`"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_text words = {0}, code = {0}, cell = {0};
+        gp_text_add_markdown(&words, cases[i].text);
+        gp_text_add_markdown_code(&code, cases[i].text, false);
+        gp_text_add_markdown_code(&cell, cases[i].text, true);
+        assert_string_equal(gp_text_string(&words), cases[i].as_words);
+        assert_string_equal(gp_text_string(&code), cases[i].as_code);
+        assert_string_equal(gp_text_string(&cell), cases[i].as_code_in_a_table);
+        gp_text_free(&words);
+        gp_text_free(&code);
+        gp_text_free(&cell);
+    }
+}
+
 static void messages_are_one_line_that_shows(void **state)
 {
     (void)state;
@@ -702,6 +743,7 @@ int main(void)
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
         cmocka_unit_test(characters_that_do_not_show_are_escaped),
+        cmocka_unit_test(text_in_markdown_is_only_text),
         cmocka_unit_test(messages_are_one_line_that_shows),
         cmocka_unit_test(large_pieces_of_memory_are_zero),
         cmocka_unit_test(work_that_needs_much_stack_runs_on_one_of_ours),
