@@ -406,7 +406,7 @@ static bool read_object(struct reading *r, const char *text, size_t length)
         snprintf(why, sizeof(why), "no JSON: %s", error.text);
         return leave_out(r, why);
     }
-    if (!gp_make_printable(object)) {
+    if (!r->visitor->exact && !gp_make_printable(object)) {
         json_decref(object);
         return fail(r, "out of memory");
     }

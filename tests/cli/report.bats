@@ -726,6 +726,59 @@ END
     wrong "--metrics: there is no metric 'zzzzzz'" --print trace --metrics zzzzzz
 }
 
+@test "JSON holds each text as the program had it, and shows no letter that a terminal acts on" {
+    python3 - <<'END' >exact.jsonl
+import json
+arguments = ["./app", "a b", "line\nline\ttab", "\x1b[2J\x7f\x9b", "gr\u00f6\u00dfe \u00ad|", "\u202egnp\u2028",
+             "\U0001f468\u200d\U0001f4bb", "\U000e0041", '"quoted" \\n \\u00e4', ""]
+lines = [json.loads(line) for line in open("good.jsonl")]
+lines[0]["command"] = arguments
+lines[0]["host"] = "n\u00f6de\u200b1"
+lines[2]["kernel"] = "k\u0001\u00e4\u202e"
+lines[2]["absent"] = {"sm__warps_active.avg.pct_of_peak_sustained_active": "be\x1bcause"}
+print(*map(json.dumps, lines), sep="\n")
+END
+    cp exact.jsonl $'\xff-gr\xc3\xb6\xc3\x9fe'
+    for view in json launches; do
+        "$gpuprof" report --print $view exact.jsonl >$view
+        [ "$(LC_ALL=C tr -d '\n -~\200-\377' <$view | wc -c)" -eq 0 ]
+    done
+    "$gpuprof" report --print json $'\xff-gr\xc3\xb6\xc3\x9fe' >named
+    python3 - <<'END'
+import json
+lines = [json.loads(line) for line in open("exact.jsonl")]
+report = json.load(open("json"))["profiles"][0]
+again = [json.loads(line) for line in open("launches")]
+assert report["command"] == again[0]["command"] == lines[0]["command"], report["command"]
+assert report["host"] == again[0]["host"] == lines[0]["host"]
+assert lines[2]["kernel"] in [kernel["symbol"] for kernel in report["kernels"]]
+assert again[2]["kernel"] == lines[2]["kernel"]
+assert again[2]["absent"] == lines[2]["absent"]
+hidden = "\x1b\x7f\x9b\u00ad\u200b\u200d\u2028\u202e\U000e0041"
+for view in "json", "launches":
+    assert not set(open(view, encoding="utf-8").read()) & set(hidden)
+    assert "gr\u00f6\u00dfe" in open(view, encoding="utf-8").read()
+assert json.load(open("named"))["profiles"][0]["file"] == "?-gr\u00f6\u00dfe"
+END
+}
+
+@test "the trace names the process that was measured, as other views do" {
+    for view in trace times metrics; do
+        run "$gpuprof" report --print $view good.jsonl
+        [ "$status" -eq 0 ]
+        [[ ${lines[0]} == "==77== "* ]]
+        [ "$(grep -c '^==' <<<"$output")" -eq "$(grep -c '^==77== ' <<<"$output")" ]
+    done
+}
+
+@test "a trace without a launch is sorted as well" {
+    run "$gpuprof" report --columns name --sort duration header
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 1 ]
+    run "$gpuprof" report --print trace --sort start -k nothing good.jsonl
+    [ "$status" -eq 0 ]
+}
+
 @test "texts of a profile cannot move the terminal's cursor or begin a line" {
     esc='\\u001b]0;mine\\u0007\\u001b[2J\\nDETAILS\\u009b1m\\u202e' # as sed wants it
     sed "s|\./app|./app$esc|; s|node1|node1$esc|; s|NVIDIA H200|H200$esc|; s|GH100|GH$esc|" header |
