@@ -1,6 +1,8 @@
 #include "base/escape.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t gp_character_at(const char *text, size_t length, uint32_t *character)
@@ -75,6 +77,22 @@ void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length)
         i += gp_escape_one(text + i, length - i, escaped, &written);
         gp_text_add_bytes(to, escaped, written);
     }
+}
+
+void gp_text_add_linef(struct gp_text *to, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *line = NULL;
+    int length = vasprintf(&line, fmt, args);
+    va_end(args);
+    if (length < 0) {
+        to->failed = true;
+        return;
+    }
+    gp_text_add_escaped(to, line, (size_t)length);
+    gp_text_add(to, "\n");
+    free(line);
 }
 
 void gp_text_add_escaped_lines(struct gp_text *to, const char *text, size_t length)

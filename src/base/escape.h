@@ -31,7 +31,11 @@ bool gp_is_printable(const char *text, size_t length);
 /* Adds all of it. */
 void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length);
 
-/* The same for a text of several lines. */
+/* Adds a line that has such texts in it, and ends it. */
+void gp_text_add_linef(struct gp_text *to, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds a text of several lines. */
 void gp_text_add_escaped_lines(struct gp_text *to, const char *text, size_t length);
 
 #endif

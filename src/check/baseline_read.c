@@ -1,6 +1,7 @@
 #include "check/baseline.h"
 
 #include "check/lines.h"
+#include "profile/printable.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -276,7 +277,7 @@ bool gp_baseline_parse(const char *file, const char *text, size_t length, struct
         snprintf(why, why_size, "%s:%d:%d: %s", file, error.line, error.column, error.text);
         return false;
     }
-    bool read = read_root(&r, root);
+    bool read = gp_make_printable(root) ? read_root(&r, root) : fail(&r, "out of memory");
     json_decref(root);
     return read;
 }

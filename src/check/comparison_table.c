@@ -1,6 +1,7 @@
 /* A comparison for a person: side by side. */
 #include "check/comparison_parts.h"
 
+#include "base/escape.h"
 #include "check/quantity.h"
 
 #include <math.h>
@@ -58,6 +59,13 @@ static void table_pair(const struct gp_pair *pair, struct gp_text *out)
                  refused);
 }
 
+static void add_side(const char *letter, const char *name, const struct gp_side *side,
+                     struct gp_text *out)
+{
+    gp_text_add_linef(out, "%s: %s (%s, %zu run%s)", letter, name, gp_side_gpu(side), side->runs,
+                      side->runs == 1 ? "" : "s");
+}
+
 void gp_comparison_table(const struct gp_comparison *c, const char *name_a, const char *name_b,
                          size_t top, struct gp_text *out)
 {
@@ -69,9 +77,8 @@ void gp_comparison_table(const struct gp_comparison *c, const char *name_a, cons
     }
     gp_quantity_format(seconds_a, "s", from, sizeof(from));
     gp_quantity_format(seconds_b, "s", to, sizeof(to));
-    gp_text_addf(out, "A: %s (%s, %zu run%s)\nB: %s (%s, %zu run%s)\n", name_a, gp_side_gpu(c->a),
-                 c->a->runs, c->a->runs == 1 ? "" : "s", name_b, gp_side_gpu(c->b), c->b->runs,
-                 c->b->runs == 1 ? "" : "s");
+    add_side("A", name_a, c->a, out);
+    add_side("B", name_b, c->b, out);
     gp_text_addf(out, "%-37s %16s %16s %10s\n", "", "A", "B", "change");
     char change[32] = "-";
     if (seconds_a > 0)

@@ -1,5 +1,6 @@
 #include "check/comparison_parts.h"
 
+#include "base/escape.h"
 #include "check/quantity.h"
 
 #include <math.h>
@@ -153,10 +154,10 @@ static void say_missing(const struct gp_comparison *c, const char *file, struct 
         kernels += missing > 0;
     }
     if (values > 0)
-        gp_text_addf(
+        gp_text_add_linef(
             out,
             "%s: %zu value%s of %zu kernel%s could not be compared, for the reasons above; "
-            "'METRIC = if present' in a file for --tolerance lets that pass\n",
+            "'METRIC = if present' in a file for --tolerance lets that pass",
             file, values, values == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s");
 }
 
@@ -306,10 +307,11 @@ const char *gp_side_gpu(const struct gp_side *side)
 void gp_add_method(const struct gp_comparison *c, struct gp_text *notes)
 {
     if (c->other_gpu)
-        gp_text_addf(notes,
-                     "measured on %s, now on %s: only counts that do not depend on the GPU are "
-                     "compared\n",
-                     gp_side_gpu(c->a), gp_side_gpu(c->b));
+        gp_text_add_linef(
+            notes,
+            "measured on %s, now on %s: only counts that do not depend on the GPU are "
+            "compared",
+            gp_side_gpu(c->a), gp_side_gpu(c->b));
     char threshold[32];
     format_share(c->smallest_duration_change, threshold, sizeof(threshold));
     if (c->smallest_duration_change > 0)
@@ -344,10 +346,10 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
     gp_add_method(c, &verdict->notes);
     note_unmatched(c, rules, &verdict->notes);
     if (c->compared == 0)
-        gp_text_addf(&verdict->unjudged, "%s: nothing could be compared: %s\n", file,
-                     c->b->count == 0 ? "no launch is in the profiles"
-                     : c->other_gpu   ? "the GPU is another model"
-                                      : "no kernel and metric is on both sides");
+        gp_text_add_linef(&verdict->unjudged, "%s: nothing could be compared: %s", file,
+                          c->b->count == 0 ? "no launch is in the profiles"
+                          : c->other_gpu   ? "the GPU is another model"
+                                           : "no kernel and metric is on both sides");
     else
         say_missing(c, file, &verdict->unjudged);
 }

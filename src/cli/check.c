@@ -6,6 +6,7 @@
 #include "cli/paths.h"
 #include "cli/verdicts.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "check/baseline.h"
 #include "check/comparison_verdict.h"
@@ -83,7 +84,7 @@ static void compare_with(const char *file, const struct gp_side *baseline, struc
         gp_comparison_judge(&c, rules, file, verdict);
         gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
     } else {
-        gp_text_addf(&verdict->unjudged, "%s\n", why);
+        gp_text_add_linef(&verdict->unjudged, "%s", why);
     }
     gp_text_free(&unfinished);
     gp_comparison_free(&c);
@@ -103,7 +104,7 @@ static bool check_baseline(const struct asked *asked, struct gp_metrics *m, char
         gp_tolerances_know(rules, m, &problems);
     bool read = problems.length == 0;
     if (read && !gp_baseline_read(asked->values[BASELINE], &baseline, why, sizeof(why))) {
-        gp_text_addf(&problems, "%s\n", why);
+        gp_text_add_linef(&problems, "%s", why);
         read = false;
     }
     gp_say_lines("", gp_text_string(&problems));

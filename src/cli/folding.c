@@ -1,5 +1,6 @@
 #include "cli/folding.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "check/fold.h"
 #include "cli/source.h"
@@ -24,13 +25,13 @@ static void take_unfinished(void *user, const char *why, bool torn)
 {
     struct folding *f = user;
     (void)torn;
-    gp_text_addf(f->unfinished, "%s: %s\n", f->path, why);
+    gp_text_add_linef(f->unfinished, "%s: %s", f->path, why);
 }
 
 static void take_given_up(void *user, const char *why)
 {
     struct folding *f = user;
-    gp_text_addf(f->unfinished, "%s: gpuprof stopped measuring: %s\n", f->path, why);
+    gp_text_add_linef(f->unfinished, "%s: gpuprof stopped measuring: %s", f->path, why);
 }
 
 static bool take_header(void *user, const struct gp_profile_header *header)

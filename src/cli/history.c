@@ -5,6 +5,7 @@
 #include "cli/paths.h"
 #include "cli/verdicts.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "check/comparison_verdict.h"
 #include "check/drift.h"
@@ -244,7 +245,7 @@ static void judge(struct gp_history *h, const struct asked *asked, struct gp_met
         gp_drift_judge(&s.all, asked->last + 1, m, rules, path_of(asked), verdict);
         gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
     } else {
-        gp_text_addf(&verdict->unjudged, "%s\n", why);
+        gp_text_add_linef(&verdict->unjudged, "%s", why);
     }
     gp_text_free(&unfinished);
     gp_comparison_free(&c);
@@ -270,7 +271,7 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
         if (h)
             judge(h, asked, m, rules, paths, count, &verdict);
         else
-            gp_text_addf(&verdict.unjudged, "%s\n", why);
+            gp_text_add_linef(&verdict.unjudged, "%s", why);
         bool written =
             cli_write_verdict(&asked->outputs, &verdict, "gpuprof history check", path_of(asked));
         status = gp_verdict_status(&verdict);

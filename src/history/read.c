@@ -1,4 +1,5 @@
 /* Runs of the history as a side of a comparison, and as lists. */
+#include "base/escape.h"
 #include "check/quantity.h"
 #include "history/internal.h"
 #include "history/store.h"
@@ -187,6 +188,26 @@ bool gp_history_side(struct gp_history *h, const struct gp_history_filter *filte
 
 /* ---- lists ---- */
 
+/* The begin of a text, which a run was added with, in its column. */
+static void add_cell(sqlite3_stmt *s, int column, int width, struct gp_text *out)
+{
+    struct gp_text cell = {0};
+    const char *text = text_of(s, column);
+    gp_text_add_escaped(&cell, text, strlen(text));
+    gp_text_addf(out, " %-*.*s", width, width, gp_text_string(&cell));
+    out->failed |= cell.failed;
+    gp_text_free(&cell);
+}
+
+/* Time, commit and branch, in columns that follow one another. */
+static void add_run(sqlite3_stmt *s, int id, struct gp_text *out)
+{
+    gp_text_addf(out, "%5lld", (long long)sqlite3_column_int64(s, id));
+    add_cell(s, id + 1, 20, out);
+    add_cell(s, id + 2, 12, out);
+    add_cell(s, id + 3, 16, out);
+}
+
 bool gp_history_list(struct gp_history *h, const struct gp_history_filter *filter, unsigned count,
                      struct gp_text *out, char *why, size_t why_size)
 {
@@ -207,10 +228,10 @@ bool gp_history_list(struct gp_history *h, const struct gp_history_filter *filte
     while ((answer = sqlite3_step(s)) == SQLITE_ROW) {
         char time[64];
         gp_quantity_format(sqlite3_column_double(s, 7), "s", time, sizeof(time));
-        gp_text_addf(out, "%5lld %-20s %-12.12s %-16.16s %-16.16s %7lld %12s  %s\n",
-                     (long long)sqlite3_column_int64(s, 0), text_of(s, 1), text_of(s, 2),
-                     text_of(s, 3), text_of(s, 4), (long long)sqlite3_column_int64(s, 6), time,
-                     text_of(s, 5));
+        add_run(s, 0, out);
+        add_cell(s, 4, 16, out);
+        gp_text_add_linef(out, " %7lld %12s  %s", (long long)sqlite3_column_int64(s, 6), time,
+                          text_of(s, 5));
     }
     bool read = answer == SQLITE_DONE || gp_sql_failed(h, why, why_size);
     sqlite3_finalize(s);
@@ -242,14 +263,13 @@ bool gp_history_list_metric(struct gp_history *h, const struct gp_history_filter
         gp_quantity_format(median, unit, value, sizeof(value));
         if (sqlite3_column_int64(s, 0) != last) {
             last = sqlite3_column_int64(s, 0);
-            gp_text_addf(out, "%s [grid %s, block %s], %s\n", text_of(s, 1), text_of(s, 2),
-                         text_of(s, 3), metric);
+            gp_text_add_linef(out, "%s [grid %s, block %s], %s", text_of(s, 1), text_of(s, 2),
+                              text_of(s, 3), metric);
         } else if (before != 0) {
             snprintf(change, sizeof(change), "%+.2f %%", 100 * (median / before - 1));
         }
-        gp_text_addf(out, "%5lld %-20s %-12.12s %-16.16s %14s %10s\n",
-                     (long long)sqlite3_column_int64(s, 4), text_of(s, 5), text_of(s, 6),
-                     text_of(s, 7), value, change);
+        add_run(s, 4, out);
+        gp_text_addf(out, " %14s %10s\n", value, change);
         before = median;
     }
     bool read = answer == SQLITE_DONE || gp_sql_failed(h, why, why_size);

@@ -499,11 +499,10 @@ static void read_last_line(struct reading *r, const char *text, size_t length,
     }
     r->torn = true;
     if (notes) {
-        gp_text_add_escaped(notes, r->path, strlen(r->path));
-        gp_text_addf(notes,
-                     ":%zu: the last line is incomplete and left out; the program was probably "
-                     "ended while writing it\n",
-                     r->line);
+        gp_text_add_linef(notes,
+                          "%s:%zu: the last line is incomplete and left out; the program was "
+                          "probably ended while writing it",
+                          r->path, r->line);
     }
 }
 
@@ -552,8 +551,8 @@ static void read_source(struct reading *r, struct gp_source *source, struct gp_t
     if (!r->stopped && text.length > 0)
         read_last_line(r, text.data, text.length, notes);
     else if (!r->stopped && r->seen_header && notes && gp_source_is_unfinished(source))
-        gp_text_addf(notes, "%s: the file was not completed; the program was probably ended\n",
-                     r->path);
+        gp_text_add_linef(notes, "%s: the file was not completed; the program was probably ended",
+                          r->path);
     r->torn |= gp_source_is_torn(source);
     if (!r->stopped && !r->seen_header)
         fail_file(r, "empty, not a gpuprof profile", "");

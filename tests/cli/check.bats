@@ -665,3 +665,48 @@ duration = 2 %'; do
     run env GPUPROF_METRICS_PATH=mine "$gpuprof" report good.jsonl
     [ "$(grep -c 'mine/x.ini' <<<"$output")" -eq 1 ]
 }
+
+# shows ARGUMENT...: none of the outputs of the command has a byte that a terminal acts on, or a line that
+# begins in the middle of a name.
+shows() {
+    "$gpuprof" "$@" >shown 2>&1 || [ $? -le 2 ]
+    [ "$(LC_ALL=C tr -d '\n -~' <shown | wc -c)" -eq 0 ]
+    run grep -n '^line two' shown
+    [ "$status" -eq 1 ]
+}
+
+@test "no command lets a name move the terminal's cursor or begin a line" {
+    local odd=$'\e[2J\nline two' file format
+    cp good.jsonl "good$odd.jsonl"
+    printf '{"type":"header","format":1}\n{"type":"launch","x": tru}\n' >"wrong$odd.jsonl"
+    rules '[*]' 'duration < 1 s' '[no such]' 'launches < 1'
+    cp rules.ini "rules$odd.ini"
+    rules '[*]' 'durtion < 1 s'
+    cp rules.ini "wrong$odd.ini"
+    for file in "good$odd.jsonl" "wrong$odd.jsonl" "none$odd.jsonl"; do
+        shows report "$file"
+        shows report --details --merge "$file" "$file"
+        shows source "$file" vectorAdd
+        shows thresholds --from "$file"
+        shows baseline "$file" -o "base$odd.json"
+        shows baseline "$file" -o "none$odd/base.json"
+        shows compare "base$odd.json" "$file"
+        shows compare "$file" "good$odd.jsonl,$file"
+        shows history add "$file" --db "h$odd.db" --commit "c$odd" --branch "b$odd"
+        shows history check --db "h$odd.db" "$file"
+        shows history check --db "$file"
+        for format in text junit github gitlab sarif markdown; do
+            shows check -t "rules$odd.ini" "$file" -f $format
+            shows check --baseline "base$odd.json" "$file" -f $format
+        done
+        shows check -t "rules$odd.ini" "$file" -f "text=none$odd/x"
+        shows check -t "wrong$odd.ini" "$file"
+        shows check --baseline "base$odd.json" --tolerance "wrong$odd.ini" "$file"
+    done
+    shows history show --db "h$odd.db"
+    shows history show --db "h$odd.db" -k '*'
+    # A baseline and a history come from anywhere as well.
+    sed -i 's/vectorAdd/\\u001b[2J\\nline two/; s/NVIDIA H200/\\u001b[2J\\nline two/' "base$odd.json"
+    shows compare "base$odd.json" good.jsonl
+    shows check --baseline "base$odd.json" good.jsonl
+}

@@ -762,6 +762,41 @@ assert json.load(open("named"))["profiles"][0]["file"] == "?-gr\u00f6\u00dfe"
 END
 }
 
+@test "no cell of CSV is a formula for a spreadsheet" {
+    local sign file
+    for sign in = + - @ $'\t=' ' =' '"=' $'\xef\xbc\x9d'; do
+        python3 - "$sign" <<'END' >formula.jsonl
+import json, sys
+lines = [json.loads(line) for line in open("good.jsonl")]
+lines[0]["command"] = ["./app", "a," + sys.argv[1] + "cmd()", sys.argv[1] + "cmd()", ";" + sys.argv[1] + "cmd()"]
+lines[1]["name"] = sys.argv[1] + "cmd()"
+for line in lines[2:]:
+    line["kernel"] = sys.argv[1] + "cmd()"
+    line["skipped"] = sys.argv[1] + "cmd()"
+print(*map(json.dumps, lines), sep="\n")
+END
+        file=${sign}cmd.jsonl
+        cp formula.jsonl ./"$file"
+        for options in "--print times" "-m duration" "--print trace" "--print trace -m duration" \
+            "--columns name,kernel,skipped,duration" "--side-by-side"; do
+            "$gpuprof" report --csv $options -- "$file" >cells.csv
+            python3 - <<'END'
+import csv
+for separator in ",", ";":
+    for row in csv.reader(open("cells.csv", encoding="utf-8"), delimiter=separator):
+        for cell in row:
+            cell = cell.lstrip(' "')
+            if cell[:1] in tuple("=+-@\uff1d") and not cell.startswith("==77== "):
+                float(cell)
+END
+        done
+        grep -q "cmd" cells.csv
+    done
+    # Its name for standard input is none.
+    run "$gpuprof" report --side-by-side --csv - <good.jsonl
+    [[ ${lines[0]} == *',"-"' ]]
+}
+
 @test "the trace names the process that was measured, as other views do" {
     for view in trace times metrics; do
         run "$gpuprof" report --print $view good.jsonl
