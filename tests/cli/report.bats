@@ -726,6 +726,67 @@ END
     wrong "--metrics: there is no metric 'zzzzzz'" --print trace --metrics zzzzzz
 }
 
+@test "a line that is too long, or of too many parts, is left out, and the rest is read" {
+    long() { head -c 17M /dev/zero | tr '\0' x; }
+    { cat header launch; long; echo; cat launch; } >long.jsonl
+    { cat header launch; printf '{"type":"x","a":['; yes '{},' | head -1100000 | tr -d '\n'; echo '{}]}'; cat launch; } >parts.jsonl
+    { cat header launch launch; long; } >last.jsonl
+    zstd -q long.jsonl
+    for form in long.jsonl long.jsonl.zst; do
+        run --separate-stderr "$gpuprof" report "$form"
+        [ "$status" -eq 1 ]
+        [ "$stderr" = "gpuprof: $form:4: it is longer than 16 MiB; the line is left out" ]
+        [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    done
+    run --separate-stderr "$gpuprof" report parts.jsonl
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: parts.jsonl:4: it has more than a million objects and arrays; the line is left out" ]
+    [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    run --separate-stderr "$gpuprof" report last.jsonl
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: last.jsonl:5: it is longer than 16 MiB; the line is left out" ]
+    [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    # The first line makes a profile.
+    long >first.jsonl
+    run "$gpuprof" report first.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: first.jsonl:1: not a gpuprof profile: it is longer than 16 MiB" ]
+}
+
+@test "the data that a small file unpacks to has a limit, and lines that make no sense have one" {
+    { cat header launch; head -c 60M /dev/zero | tr '\0' '\n'; cat launch; } | zstd -q >large.zst
+    run --separate-stderr "$gpuprof" report large.zst
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: large.zst: the data is more than 500 times as large as the file; 'zstd -d' makes a file that is read without this limit; the rest is left out" ]
+    [[ ${lines[1]} == *": 1 kernel launch, 1 measured"* ]]
+    zstd -q -d large.zst -o large.jsonl
+    run --separate-stderr "$gpuprof" report large.jsonl
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    # Equal launches are packed well, and are taken.
+    { cat header; for ((i = 0; i < 5000; i++)); do echo; done | sed "s|.*|$(cat launch)|"; } | zstd -q -19 >equal.zst
+    run --separate-stderr "$gpuprof" report equal.zst
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} == *": 5000 kernel launches, 5000 measured"* ]]
+    { cat header launch; yes 1 | head -1100000; cat launch; } >wrong.jsonl
+    run --separate-stderr "$gpuprof" report wrong.jsonl
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: wrong.jsonl:4: no JSON: '[' or '{' expected near '1'; this line and 999999 more are left out, and the rest of the file" ]
+    [[ ${lines[1]} == *": 1 kernel launch, 1 measured"* ]]
+}
+
+@test "a compressed file that is damaged or cut in its first line" {
+    cat header launch | zstd -q >whole.zst
+    head -c 40 whole.zst >cut.zst
+    run "$gpuprof" report cut.zst
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: cut.zst: cut before its first line ends" ]
+    { echo '{"type":"hea'; cat header launch; } | zstd -q >first.zst
+    run "$gpuprof" report first.zst
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: first.zst:1: not a gpuprof profile, or damaged: no JSON: "* ]]
+}
+
 @test "JSON holds each text as the program had it, and shows no letter that a terminal acts on" {
     python3 - <<'END' >exact.jsonl
 import json
