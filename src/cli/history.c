@@ -13,6 +13,7 @@
 #include "profile/reader.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,6 +342,7 @@ static int do_verb(struct asked *asked, int count, char **argv)
 static int run_history(const struct cli_command *self, int argc, char **argv)
 {
     struct asked asked = {.last = 10};
+    signal(SIGXFSZ, SIG_IGN); /* SQLite reports the limit, and takes back its changes */
     int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
     if (count >= 0)
         status = do_verb(&asked, count, argv);

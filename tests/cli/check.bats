@@ -710,3 +710,46 @@ shows() {
     shows compare "base$odd.json" good.jsonl
     shows check --baseline "base$odd.json" good.jsonl
 }
+
+@test "a limit on the size of files keeps a run out of the history, and leaves nothing beside it" {
+    local limit
+    for limit in 0 4 40 100; do
+        run bash -c "ulimit -f $limit; exec '$gpuprof' history add good.jsonl --db new.db"
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: new.db: the limit on the size of a file (ulimit -f) is $((1024 * limit)) bytes, and has to be 131072 at least; nothing was changed" ]
+        [ -z "$(ls new.db* 2>/dev/null)" ]
+    done
+    # It stops SQLite in the middle.
+    for ((i = 0; i < 400; i++)); do echo; done |
+        awk -v line="$(tail -1 good.jsonl)" '{ l = line; sub("vectorAdd", "v" 100000 + NR "rAdd", l); sub("_Z9", "_Z11", l); print l }' >launches
+    cat header launches >many.jsonl
+    "$gpuprof" history add good.jsonl --db h.db
+    cp h.db before.db
+    run bash -c "ulimit -f 160; exec '$gpuprof' history add many.jsonl --db h.db"
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: h.db: disk I/O error, perhaps as the limit on the size of a file (ulimit -f) is 163840 bytes; nothing was changed" ]
+    [ "$(ls h.db*)" = h.db ]
+    run "$gpuprof" history show --db h.db
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    "$gpuprof" history add many.jsonl --db h.db
+}
+
+@test "names that are no file to SQLite are no histories" {
+    local name
+    for name in :memory: :x file::memory: 'file:x?mode=memory'; do
+        for verb in "add good.jsonl" show check; do
+            run "$gpuprof" history $verb --db "$name"
+            [ "$status" -eq 2 ]
+            [[ $output == *"$name: SQLite takes that for no name of a file; './$name' is one, in this folder"* ]]
+        done
+        "$gpuprof" history add good.jsonl --db "./$name"
+        run "$gpuprof" history show --db "./$name"
+        [ "${#lines[@]}" -eq 2 ]
+    done
+    run "$gpuprof" history add good.jsonl --db ''
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: the history has no name" ]
+    run "$gpuprof" history add good.jsonl --db /dev/null
+    [ "$status" -eq 2 ]
+}
