@@ -138,6 +138,14 @@ says() {
     says 2 "a side names no profile" compare , run.jsonl
 }
 
+@test "rules that are a file of the kernel's, which may have nothing to read" {
+    [ -r /proc/kmsg ] || skip "/proc/kmsg cannot be read"
+    dd if=/proc/kmsg of=/dev/null iflag=nonblock bs=64k 2>/dev/null || true # its text so far
+    run timeout 20 "$gpuprof" check -t /proc/kmsg run.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: /proc/kmsg"* ]]
+}
+
 @test "a command of another profiler is no program, unless the word run says so" {
     mkdir bin
     for word in diff open stats record profile top script memcheck shutdown; do

@@ -441,6 +441,24 @@ profile_with_lines() {
     ln -s /dev/zero sources/lines.cu
     run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
     [ "$status" -eq 0 ]
+    # Regular files, by their type: this one has no end and is waited for, where it may be read at all.
+    for file in /proc/kmsg /proc/self/environ; do
+        ln -sf $file sources/lines.cu
+        run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+        [ "$status" -eq 0 ]
+        [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
+    done
+    rm sources/lines.cu
+    # No source has so much text, nor a NUL.
+    { yes | head -c 17M; } >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
+    { yes | head -c 16M; } >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [[ $output == *"sources/lines.cu"* && $output != *"not found here"* ]]
+    { yes | head -c 1M; head -c 1 /dev/zero; } >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
 }
 
 # Every lane is on, and each instruction of the loop has a predicate that half of them fulfil.

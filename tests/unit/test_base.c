@@ -14,6 +14,7 @@
 #include "base/sample.h"
 #include "base/stack.h"
 #include "base/text.h"
+#include "base/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -406,6 +407,59 @@ static void characters_that_do_not_show_are_escaped(void **state)
     is_escaped("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
 }
 
+static void writes(const char *path, const char *bytes, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, length), length);
+    close(fd);
+}
+
+static void is_refused(const char *path, size_t most, const char *reason)
+{
+    char why[128];
+    size_t length;
+    assert_null(gp_text_file_read(path, most, &length, why, sizeof(why)));
+    assert_string_equal(why, reason);
+}
+
+static void a_file_of_text_is_read_up_to_a_limit(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64], why[128];
+    size_t length = 9;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/file", folder);
+    is_refused(path, 4, "No such file or directory");
+    writes(path, "a\nb", 3);
+    char *text = gp_text_file_read(path, 3, &length, why, sizeof(why));
+    assert_string_equal(text, "a\nb");
+    assert_int_equal(length, 3);
+    free(text);
+    is_refused(path, 2, "larger than 2 bytes");
+    writes(path, "a\0b", 3);
+    is_refused(path, 4, "no text: there is a NUL in it");
+    writes(path, "", 0);
+    text = gp_text_file_read(path, 0, &length, why, sizeof(why));
+    assert_string_equal(text, "");
+    assert_int_equal(length, 0);
+    free(text);
+    unlink(path);
+    /* Nobody has it open for writing. */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    is_refused(path, 4, "no regular file");
+    unlink(path);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    is_refused(path, 4, "no regular file");
+    is_refused(folder, 4, "no regular file");
+    /* Its size is not known, so nothing of it is read. */
+    text = gp_text_file_read("/proc/self/environ", 4, &length, why, sizeof(why));
+    assert_string_equal(text, "");
+    free(text);
+    unlink(path);
+    rmdir(folder);
+}
+
 static void text_in_markdown_is_only_text(void **state)
 {
     (void)state;
@@ -743,6 +797,7 @@ int main(void)
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
         cmocka_unit_test(characters_that_do_not_show_are_escaped),
+        cmocka_unit_test(a_file_of_text_is_read_up_to_a_limit),
         cmocka_unit_test(text_in_markdown_is_only_text),
         cmocka_unit_test(messages_are_one_line_that_shows),
         cmocka_unit_test(large_pieces_of_memory_are_zero),
