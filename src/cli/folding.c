@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/log.h"
 #include "check/fold.h"
+#include "cli/code_marks.h"
 #include "cli/source.h"
 #include "cli/source_lines.h"
 #include "profile/reader.h"
@@ -69,6 +70,11 @@ static void take_line(void *fold, const char *kernel, const char *file, int line
     gp_fold_source(fold, kernel, file, line);
 }
 
+static void take_mark(void *fold, const char *kernel, const struct gp_code_mark *mark)
+{
+    gp_fold_code(fold, kernel, mark);
+}
+
 static bool fold_files(struct folding *f, char *const *paths, int count, struct gp_text *notes,
                        char *why, size_t why_size)
 {
@@ -88,6 +94,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
             return false;
     }
     cli_visit_source_lines(f->sources, take_line, f->fold);
+    cli_visit_code_marks(f->sources, take_mark, f->fold);
     return true;
 }
 

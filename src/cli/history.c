@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
+#include "cli/pairs.h"
 #include "cli/paths.h"
 #include "cli/verdicts.h"
 
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DB, COMMIT, BRANCH, METRICS, LAST, KERNEL, TOLERANCE, FORMAT, OPTION_COUNT };
+enum { DB, COMMIT, BRANCH, METRICS, LAST, KERNEL, TOLERANCE, PAIR, FORMAT, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [DB] = {.name = "db",
@@ -52,6 +53,7 @@ static const struct cli_option options[OPTION_COUNT] = {
                    .letter = 0,
                    .argument = "FILE",
                    .help = "check: how far metrics may be from the runs before"},
+    [PAIR] = {.name = "pair", .letter = 0, .argument = "OLD=NEW", .help = "check: " CLI_PAIR_HELP},
     [FORMAT] =
         {.name = "format",
          .letter = 'f',
@@ -70,6 +72,7 @@ static const unsigned serves[OPTION_COUNT] = {
     [LAST] = SERVES(SHOW) | SERVES(CHECK),
     [KERNEL] = SERVES(SHOW),
     [TOLERANCE] = SERVES(CHECK),
+    [PAIR] = SERVES(CHECK),
     [FORMAT] = SERVES(CHECK),
 };
 
@@ -78,6 +81,7 @@ static const unsigned serves[OPTION_COUNT] = {
 struct asked {
     const char *values[OPTION_COUNT];
     struct cli_outputs outputs;
+    struct cli_pairs pairs;
     unsigned last;
 };
 
@@ -87,6 +91,8 @@ static bool take_option(void *user, int option, const char *value)
     asked->values[option] = value;
     if (option == FORMAT)
         return cli_add_output(&asked->outputs, value);
+    if (option == PAIR)
+        return cli_add_pair(&asked->pairs, value);
     if (option != LAST)
         return true;
     char *end;
@@ -241,6 +247,7 @@ static void judge(struct gp_history *h, const struct asked *asked, struct gp_met
     struct gp_comparison c = {0};
     struct gp_text unfinished = {0};
     if (find_sides(h, asked, m, paths, count, &s, &unfinished, why, sizeof(why)) &&
+        cli_apply_pairs(&asked->pairs, &s.before, &s.now, why, sizeof(why)) &&
         gp_compare(&s.before, &s.now, m, rules, &c)) {
         gp_comparison_judge(&c, rules, path_of(asked), verdict);
         gp_drift_judge(&s.all, asked->last + 1, m, rules, path_of(asked), verdict);

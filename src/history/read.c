@@ -115,6 +115,20 @@ static struct gp_subject key_of(sqlite3_stmt *s)
     return key;
 }
 
+/* As it was in the newest run. */
+static bool take_code(const struct reading *r, sqlite3_stmt *s, struct gp_subject *subject)
+{
+    if (!r->h->has_code || sqlite3_column_type(s, 9) == SQLITE_NULL)
+        return true;
+    const char *hash = text_of(s, 9), *source = text_of(s, 11);
+    snprintf(subject->code.hash, sizeof(subject->code.hash), "%s", hash);
+    gp_sketch_read(text_of(s, 10), &subject->code.sketch);
+    free(subject->source);
+    subject->source = *source ? strdup(source) : NULL;
+    subject->source_line = sqlite3_column_int(s, 12);
+    return !*source || subject->source || out_of_memory(r);
+}
+
 /* A row for each kernel and run, of one kernel the oldest first. */
 static bool take_launched(const struct reading *r, sqlite3_stmt *s)
 {
@@ -132,7 +146,7 @@ static bool take_launched(const struct reading *r, sqlite3_stmt *s)
     last->local_bytes = (unsigned)sqlite3_column_int64(s, 7);
     last->shared_static = (unsigned)sqlite3_column_int64(s, 8);
     last->runs++;
-    return true;
+    return take_code(r, s, last);
 }
 
 static int by_subject(const void *key, const void *subject)
@@ -173,9 +187,14 @@ bool gp_history_side(struct gp_history *h, const struct gp_history_filter *filte
         !each_row(&r, "SELECT DISTINCT metric FROM value JOIN chosen USING (run) ORDER BY metric",
                   take_metric) ||
         !each_row(&r,
-                  "SELECT name, grid, block, cluster, shared, launches, registers, local_bytes, "
-                  "shared_static FROM launched JOIN chosen USING (run) JOIN kernel ON id = kernel "
-                  "ORDER BY kernel, run",
+                  h->has_code
+                      ? "SELECT name, grid, block, cluster, shared, launches, registers, "
+                        "local_bytes, shared_static, hash, sketch, source, line FROM launched JOIN "
+                        "chosen USING (run) JOIN kernel ON id = kernel LEFT JOIN code USING (run, "
+                        "kernel) ORDER BY kernel, run"
+                      : "SELECT name, grid, block, cluster, shared, launches, registers, "
+                        "local_bytes, shared_static FROM launched JOIN chosen USING (run) JOIN "
+                        "kernel ON id = kernel ORDER BY kernel, run",
                   take_launched))
         return false;
     gp_side_sort(side);

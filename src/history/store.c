@@ -60,6 +60,13 @@ static bool has_limit(unsigned long long *bytes)
     return true;
 }
 
+/* By which a kernel that has another name is found again. A history of a version before gets it
+ * with its next run; that version goes on reading it. */
+static const char code_schema[] =
+    "CREATE TABLE IF NOT EXISTS code (run INTEGER NOT NULL REFERENCES run, kernel INTEGER NOT NULL"
+    " REFERENCES kernel, hash TEXT NOT NULL, sketch TEXT NOT NULL, source TEXT NOT NULL,"
+    " line INTEGER NOT NULL, PRIMARY KEY (run, kernel)) WITHOUT ROWID;";
+
 bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size)
 {
     int code = sqlite3_errcode(h->db);
@@ -155,9 +162,9 @@ static void run_nothing_foreign(struct gp_history *h)
 }
 
 /* Whether it is a history of ours, made now if the file is new. */
-static bool prepare(const struct gp_history *h, bool create, char *why, size_t why_size)
+static bool prepare(struct gp_history *h, bool create, char *why, size_t why_size)
 {
-    long long application = 0, version = 0, tables = 0;
+    long long application = 0, version = 0, tables = 0, code = 0;
     if (!read_number(h, "SELECT count(*) FROM sqlite_master", &tables, why, why_size) ||
         !read_number(h, "PRAGMA application_id", &application, why, why_size) ||
         !read_number(h, "PRAGMA user_version", &version, why, why_size))
@@ -171,9 +178,14 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
                  VERSION);
         return false;
     }
-    if (tables > 0)
+    if (!read_number(h, "SELECT count(*) FROM sqlite_master WHERE name = 'code'", &code, why,
+                     why_size))
+        return false;
+    h->has_code = create || code > 0;
+    if (tables > 0) /* all reads are of one moment */
         return is_whole(h, why, why_size) &&
-               (create || run_sql(h, "BEGIN", why, why_size)); /* all reads are of one moment */
+               (create ? code > 0 || run_sql(h, code_schema, why, why_size)
+                       : run_sql(h, "BEGIN", why, why_size));
     if (!create) {
         snprintf(why, why_size, "%s: empty, no history of gpuprof", h->path);
         return false;
@@ -183,7 +195,7 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
         !read_number(h, "SELECT count(*) FROM sqlite_master", &tables, why, why_size))
         return false;
     if ((tables == 0 && !run_sql(h, schema, why, why_size)) ||
-        !run_sql(h, "COMMIT", why, why_size)) {
+        !run_sql(h, code_schema, why, why_size) || !run_sql(h, "COMMIT", why, why_size)) {
         sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
         return false;
     }

@@ -240,13 +240,75 @@ new.json.new" ]
     [ "$status" -eq 2 ]
 }
 
+@test "a kernel with another name is paired by hand, in a comparison and in a verdict" {
+    local pair command
+    profile 65000 100 5 _Z8sum_slowPfi >slow.jsonl
+    profile 65000 50 5 _Z8sum_fastPfi | sed 's/524288,1,1/262144,1,1/; s/\[32,1,1\]/[32,2,1]/' >fast.jsonl
+    "$gpuprof" baseline slow.jsonl -o base.json
+    "$gpuprof" history add slow.jsonl --db h.db
+    # Nothing says that they are one kernel.
+    run "$gpuprof" compare slow.jsonl fast.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"sum_fast(float*, int)"*"new: only B has it"*"launches in a run "*" - "*" 5"*"time in a run by the median launch "*" - "*" 325 us"* ]]
+    [[ $output == *"sum_slow(float*, int)"*"gone: only A has it"*"launches in a run "*" 5 "*" -"*"time in a run by the median launch "*" 325 us "*" -"* ]]
+    [[ $output == *"of kernels that one side has "*" 325 us "*" 325 us"* ]]
+    run "$gpuprof" check --baseline base.json fast.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"sum_slow(float*, int) [grid 524288, block 32]: is gone: it was not launched; 5 launches in a run, 325 us"* ]]
+    [[ $output == *"sum_fast(float*, int) [grid 262144, block 32x2]: is new: the other side does not have it; 5 launches in a run, 325 us"* ]]
+    for pair in sum_slow=sum_fast 'sum_slow(float*, int)=*fast*' 'regex:slow=regex:fast'; do
+        run "$gpuprof" compare slow.jsonl fast.jsonl --pair "$pair"
+        [ "$status" -eq 0 ]
+        [[ $output == *"was sum_slow(float*, int): paired by hand"* ]]
+        [[ $output == *"grid 262144, block 32x2, was grid 524288, block 32"* ]]
+        [[ $output == *"gld_efficiency "*" 100 % "*" 50 % "*"-50 %  worse"* ]]
+        [[ $output != *gone* && $output != *"of kernels that one side has"* ]]
+        for command in "check --baseline base.json" "history check --db h.db"; do
+            run "$gpuprof" $command fast.jsonl --pair "$pair" --format text --format junit=v.junit,sarif=v.sarif,markdown=v.md,gitlab=v.gitlab,github=v.github
+            [ "$status" -eq 1 ]
+            [[ $output == *"note: sum_fast(float*, int) [grid 262144, block 32x2]: its name was 'sum_slow(float*, int)': paired by hand; grid 262144, block 32x2, was grid 524288, block 32"* ]]
+            [[ $output == *"violated: sum_fast(float*, int) [grid 262144, block 32x2]: gld_efficiency is 50 %, was 100 %"* ]]
+            [[ $output != *gone* ]]
+            "$formats" junit v.junit sarif v.sarif markdown v.md gitlab v.gitlab github v.github
+            grep -q "its name was" v.junit
+            grep -q "its name was" v.sarif
+            grep -q "its name was" v.md
+        done
+    done
+    printf '[*]\nchanged = fail\n[sum_fast]\ngld_efficiency = 60 %%\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json fast.jsonl --pair sum_slow=sum_fast --tolerance tolerance.ini
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == "violated: sum_fast(float*, int) [grid 262144, block 32x2]: its name was"* ]]
+    [[ $output == *"1 of "*"checks violated"* ]]
+    # Two kernels of one profile.
+    cat slow.jsonl <(tail -n +2 fast.jsonl) >both.jsonl
+    run "$gpuprof" compare both.jsonl both.jsonl --pair sum_slow=sum_fast
+    [[ $output == *"was sum_slow(float*, int): paired by hand"* ]]
+    # Wrong ones.
+    run "$gpuprof" compare slow.jsonl fast.jsonl --pair sum_slow
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --pair: 'sum_slow' is no pair: write OLD=NEW, two names of kernels" ]
+    run "$gpuprof" compare slow.jsonl fast.jsonl --pair sum_slow=sum_slow
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --pair: no kernel of the second side is called 'sum_slow'" ]
+    run "$gpuprof" check --baseline base.json fast.jsonl --pair sum_fast=sum_fast
+    [ "$status" -eq 2 ]
+    [[ $output == *"--pair: no kernel of the first side is called 'sum_fast'"* ]]
+    run "$gpuprof" check -t rules.ini fast.jsonl --pair a=b
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --pair is for a comparison: say --baseline FILE as well" ]
+    run "$gpuprof" history add fast.jsonl --db h.db --pair a=b
+    [ "$status" -eq 2 ]
+}
+
 @test "kernels that are new, gone, renamed or changed are named" {
     profile 65000 100 5 _Z3addIfEvPT_ >float.jsonl
     profile 65000 100 5 _Z3addIdEvPT_ >double.jsonl
     "$gpuprof" baseline float.jsonl -o base.json
     run "$gpuprof" check --baseline base.json double.jsonl
     [ "$status" -eq 2 ] # nothing could be compared
-    [[ $output == *"void add<float>(float*) [grid 524288, block 32]: is gone; 'void add<double>(double*)' may be the same kernel under another name"* ]]
+    [[ $output == *"void add<float>(float*) [grid 524288, block 32]: is gone; 'void add<double>(double*)' may be the same kernel under another name: the same name but for template arguments, hashes or numbers, the same configuration, launched as often; 5 launches in a run, 325 us"* ]]
+    [[ $output == *"--pair OLD=NEW says that a kernel has another name"* ]]
     printf '[*]\ngone = fail\n' >tolerance.ini
     run "$gpuprof" check --baseline base.json --tolerance tolerance.ini double.jsonl
     [ "$status" -eq 1 ]

@@ -8,6 +8,7 @@
 #include "check/format.h"
 #include "check/judge.h"
 #include "check/quantity.h"
+#include "check/skeleton.h"
 #include "check/suggest.h"
 #include "check/values.h"
 
