@@ -135,8 +135,8 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
         memcpy(code + i * GPUSIM_INSTRUCTION_BYTES, word, sizeof(word));
 }
 
-/* Kernels of one file have the same instructions. They differ, as those of a compiler do, in bits that
- * say how instructions wait for one another (105 to 125), which nobody reads here. */
+/* Kernels of one file have the same instructions. They differ, as those of a compiler do, in bits
+ * that say how instructions wait for one another (105 to 125), which nobody reads here. */
 static void mark_kernel(unsigned char *code, size_t bytes, const char *kernel)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
