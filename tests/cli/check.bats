@@ -745,7 +745,8 @@ shows() {
     cp rules.ini "rules$odd.ini"
     rules '[*]' 'durtion < 1 s'
     cp rules.ini "wrong$odd.ini"
-    for file in "good$odd.jsonl" "wrong$odd.jsonl" "none$odd.jsonl"; do
+    { sed 's/"format":1/"format":2/' good.jsonl; echo '{"type":"given_up","reason":"no more"}'; } >"unfinished$odd.jsonl"
+    for file in "good$odd.jsonl" "wrong$odd.jsonl" "none$odd.jsonl" "unfinished$odd.jsonl"; do
         shows report "$file"
         shows report --details --merge "$file" "$file"
         shows source "$file" vectorAdd
