@@ -1,12 +1,13 @@
 #include "base/escape.h"
 
-#include <stdint.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 character and its number; 0 where these bytes are none. */
-static size_t read_character(const unsigned char *from, size_t length, uint32_t *character)
+size_t gp_character_at(const char *text, size_t length, uint32_t *character)
 {
+    const unsigned char *from = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t size = from[0] < 0x80 ? 1 : from[0] >> 5 == 6 ? 2 : from[0] >> 4 == 14 ? 3 : 4;
     if (size > length || (size == 4 && from[0] >> 3 != 30))
@@ -21,8 +22,7 @@ static size_t read_character(const unsigned char *from, size_t length, uint32_t 
     return *character < least[size] || *character > 0x10ffff || is_surrogate ? 0 : size;
 }
 
-/* Control characters, ends of lines and paragraphs, marks that change a line's direction, tags. */
-static bool shows(uint32_t c)
+bool gp_character_shows(uint32_t c)
 {
     static const uint32_t hidden[][2] = {
         {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},
@@ -44,16 +44,15 @@ static size_t escape_byte(unsigned char byte, char to[GP_ESCAPED_BYTES])
 size_t gp_escape_one(const char *from, size_t length, char to[GP_ESCAPED_BYTES], size_t *written)
 {
     uint32_t character = 0;
-    const unsigned char *bytes = (const unsigned char *)from;
-    size_t size = read_character(bytes, length, &character);
-    if (size > 0 && shows(character)) {
+    size_t size = gp_character_at(from, length, &character);
+    if (size > 0 && gp_character_shows(character)) {
         memcpy(to, from, size);
         *written = size;
     } else if (size > 1) {
         *written = (size_t)snprintf(to, GP_ESCAPED_BYTES, "\\u{%x}", (unsigned)character);
     } else {
         size = 1;
-        *written = escape_byte(bytes[0], to);
+        *written = escape_byte((unsigned char)from[0], to);
     }
     return size;
 }
@@ -78,6 +77,22 @@ void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length)
         i += gp_escape_one(text + i, length - i, escaped, &written);
         gp_text_add_bytes(to, escaped, written);
     }
+}
+
+void gp_text_add_linef(struct gp_text *to, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *line = NULL;
+    int length = vasprintf(&line, fmt, args);
+    va_end(args);
+    if (length < 0) {
+        to->failed = true;
+        return;
+    }
+    gp_text_add_escaped(to, line, (size_t)length);
+    gp_text_add(to, "\n");
+    free(line);
 }
 
 void gp_text_add_escaped_lines(struct gp_text *to, const char *text, size_t length)

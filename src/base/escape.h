@@ -6,6 +6,15 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* The number of the UTF-8 character at the beginning of `from`, which has `length` bytes and at
+ * least one. Returns how many bytes it has, 0 where these are none. */
+size_t gp_character_at(const char *from, size_t length, uint32_t *character);
+
+/* False for control characters, ends of lines and paragraphs, marks that change a line's direction,
+ * tags. */
+bool gp_character_shows(uint32_t character);
 
 /* The most bytes that one character takes. */
 #define GP_ESCAPED_BYTES 12
@@ -22,7 +31,11 @@ bool gp_is_printable(const char *text, size_t length);
 /* Adds all of it. */
 void gp_text_add_escaped(struct gp_text *to, const char *text, size_t length);
 
-/* The same for a text of several lines. */
+/* Adds a line that has such texts in it, and ends it. */
+void gp_text_add_linef(struct gp_text *to, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds a text of several lines. */
 void gp_text_add_escaped_lines(struct gp_text *to, const char *text, size_t length);
 
 #endif

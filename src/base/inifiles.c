@@ -1,13 +1,13 @@
 #include "base/inifiles.h"
 
+#include "base/escape.h"
+#include "base/text_file.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LARGEST_FILE (1 << 20)
 
@@ -43,37 +43,14 @@ void gp_ini_shipped(const char *text, const char *end, gp_take_ini *take, void *
 
 static void load_file(const struct loading *l, const char *path)
 {
-    /* Not to wait for the other end of a pipe somebody called x.ini. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat about;
-    if (fd < 0 || fstat(fd, &about) != 0) {
-        gp_text_addf(l->problems, "%s: %s\n", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    if (!S_ISREG(about.st_mode) || about.st_size > LARGEST_FILE) {
-        gp_text_addf(l->problems, "%s: not a definition file (a text file of at most 1 MiB)\n",
-                     path);
-        close(fd);
-        return;
-    }
-    struct gp_text text = {0};
-    char part[4096];
-    ssize_t n;
-    while ((n = read(fd, part, sizeof(part))) > 0 || (n < 0 && errno == EINTR))
-        if (n > 0)
-            gp_text_add_bytes(&text, part, (size_t)n);
-    if (n < 0)
-        gp_text_addf(l->problems, "%s: %s\n", path, strerror(errno));
-    else if (text.failed)
-        gp_text_addf(l->problems, "%s: out of memory\n", path);
-    else if (memchr(gp_text_string(&text), '\0', text.length))
-        gp_text_addf(l->problems, "%s: no text: there is a NUL in it\n", path);
+    char why[128];
+    size_t length;
+    char *text = gp_text_file_read(path, LARGEST_FILE, &length, why, sizeof(why));
+    if (text)
+        l->take(l->user, path, text, length);
     else
-        l->take(l->user, path, gp_text_string(&text), text.length);
-    gp_text_free(&text);
-    close(fd);
+        gp_text_add_linef(l->problems, "%s: %s", path, why);
+    free(text);
 }
 
 static int is_definition_file(const struct dirent *d)

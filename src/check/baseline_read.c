@@ -1,6 +1,7 @@
 #include "check/baseline.h"
 
 #include "check/lines.h"
+#include "profile/printable.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -175,6 +176,40 @@ static bool read_facts(struct reading *r, const json_t *object, struct gp_subjec
     return true;
 }
 
+/* An optional text, "" where it is not there. */
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* "file.cu:12" */
+static bool read_source(struct reading *r, const char *text, struct gp_subject *s)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    long line = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (!colon || colon == text || *end || line < 1 || line > INT_MAX)
+        return fail(r, "\"source\" must be a file and a line, as in \"sum.cu:12\"");
+    s->source = strndup(text, (size_t)(colon - text));
+    s->source_line = (int)line;
+    return s->source || fail(r, "out of memory");
+}
+
+/* Baselines of versions before these fields have none. */
+static bool read_identity(struct reading *r, const json_t *object, struct gp_subject *s)
+{
+    const char *source = text_of(object, "source"), *hash = text_of(object, "code");
+    if (*source && !read_source(r, source, s))
+        return false;
+    if (*hash &&
+        (strlen(hash) != GP_CODE_HASH - 1 || strspn(hash, "0123456789abcdef") != GP_CODE_HASH - 1))
+        return fail(r, "\"code\" must be %d hexadecimal digits", GP_CODE_HASH - 1);
+    snprintf(s->code.hash, sizeof(s->code.hash), "%s", hash);
+    return gp_sketch_read(text_of(object, "sketch"), &s->code.sketch) ||
+           fail(r, "\"sketch\" must be %d hexadecimal digits", GP_SKETCH_TEXT - 1);
+}
+
 static bool read_kernel(struct reading *r, const json_t *object)
 {
     const char *name = json_string_value(json_object_get(object, "name"));
@@ -184,7 +219,7 @@ static bool read_kernel(struct reading *r, const json_t *object)
     struct gp_subject *s = gp_side_add(r->side, name);
     if (!s)
         return fail(r, "out of memory, or more than %d kernels", GP_MOST_SUBJECTS);
-    if (!read_facts(r, object, s))
+    if (!read_facts(r, object, s) || !read_identity(r, object, s))
         return false;
     const json_t *metrics = json_object_get(object, "metrics");
     if (!json_is_object(metrics))
@@ -276,7 +311,7 @@ bool gp_baseline_parse(const char *file, const char *text, size_t length, struct
         snprintf(why, why_size, "%s:%d:%d: %s", file, error.line, error.column, error.text);
         return false;
     }
-    bool read = read_root(&r, root);
+    bool read = gp_make_printable(root) ? read_root(&r, root) : fail(&r, "out of memory");
     json_decref(root);
     return read;
 }

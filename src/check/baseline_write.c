@@ -47,6 +47,32 @@ static void add_unsigned(struct gp_text *out, const char *name, unsigned long lo
 }
 
 /* A value that is the same at every launch is one number. */
+/* The folder is that of the machine at hand, or of a build. */
+static void add_source(struct gp_text *out, const char *path, int line)
+{
+    const char *slash = strrchr(path, '/');
+    struct gp_text source = {0};
+    gp_text_addf(&source, "%s:%d", slash ? slash + 1 : path, line);
+    gp_text_add(out, "      \"source\": ");
+    add_string(out, gp_text_string(&source));
+    gp_text_add(out, ",\n");
+    out->failed |= source.failed;
+    gp_text_free(&source);
+}
+
+/* By which a kernel that has another name is found again. */
+static void add_identity(struct gp_text *out, const struct gp_subject *s)
+{
+    char sketch[GP_SKETCH_TEXT];
+    gp_sketch_write(&s->code.sketch, sketch);
+    if (s->source)
+        add_source(out, s->source, s->source_line);
+    if (s->code.hash[0])
+        gp_text_addf(out, "      \"code\": \"%s\",\n", s->code.hash);
+    if (sketch[0])
+        gp_text_addf(out, "      \"sketch\": \"%s\",\n", sketch);
+}
+
 static void add_series(struct gp_text *out, const struct gp_series *s)
 {
     if (s->min == s->max) {
@@ -115,6 +141,7 @@ static void add_subject(struct gp_text *out, const struct gp_side *side, const s
     add_unsigned(out, "local_bytes", s->local_bytes);
     add_unsigned(out, "launches", s->launches);
     add_unsigned(out, "runs", s->runs);
+    add_identity(out, s);
     add_metrics(out, side, s);
     gp_text_add(out, "    }");
 }

@@ -1,5 +1,6 @@
 #include "check/compare.h"
 
+#include "check/closeness.h"
 #include "check/values.h"
 
 #include <math.h>
@@ -137,7 +138,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
     for (size_t i = 0; i < c->a->metric_count; i++) {
         const struct gp_metric *metric = gp_metrics_find(m, c->a->metrics[i]);
         int index = gp_side_metric(c->b, c->a->metrics[i]);
-        struct gp_tolerance rule = gp_tolerance_of(rules, a->name, c->a->metrics[i]);
+        struct gp_tolerance rule = gp_tolerance_of(rules, b->name, c->a->metrics[i]);
         if (!metric || a->series[i].runs == 0 || rule.kind == GP_TOLERANCE_IGNORE)
             continue;
         struct gp_nature n = gp_nature_of(metric, device);
@@ -159,7 +160,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
             .c = c, .nature = &n, .rule = rule, .seconds = seconds_of(c->a, a)};
         if (!compare_series(&k, &a->series[i], series, change))
             return false;
-        c->compared++;
+        c->compared += pair->judged;
     }
     mark_rates(pair, device);
     return true;
@@ -191,7 +192,7 @@ static bool find_smallest_change(struct gp_comparison *c)
         return false;
     for (size_t i = 0; i < c->count; i++)
         for (size_t k = 0; k < c->pairs[i].count; k++)
-            if (c->pairs[i].changes[k].tested &&
+            if (c->pairs[i].judged && c->pairs[i].changes[k].tested &&
                 strcmp(c->pairs[i].changes[k].metric->name, "duration") == 0)
                 found[count++] = c->pairs[i].changes[k].threshold;
     gp_sort_numbers(found, count);
@@ -204,6 +205,25 @@ static bool is_other_gpu(const struct gp_side *a, const struct gp_side *b)
 {
     return !a->origin.device.name[0] || !b->origin.device.name[0] || a->several_models ||
            b->several_models || strcmp(a->origin.device.name, b->origin.device.name) != 0;
+}
+
+/* With as many threads a kernel does the same work, as far as can be known; one that is paired by
+ * hand does. */
+static bool is_same_work(const struct gp_match *match)
+{
+    if (match->kind == GP_MATCH_SAME)
+        return true;
+    return match->kind == GP_MATCH_CHANGED && !match->chosen &&
+           ((match->by & GP_BY_HAND) || gp_same_threads(match->a, match->b));
+}
+
+/* Whether its metrics are worth a reader's time: it is the same kernel, or more than one reason
+ * speaks for it. */
+static bool is_likely(const struct gp_match *match)
+{
+    if (!match->a || !match->b || match->chosen)
+        return false;
+    return match->kind != GP_MATCH_PROPOSED || __builtin_popcount(match->by) > 1;
 }
 
 bool gp_compare(const struct gp_side *a, const struct gp_side *b, const struct gp_metrics *m,
@@ -222,9 +242,8 @@ bool gp_compare(const struct gp_side *a, const struct gp_side *b, const struct g
         pair->match = *match;
         pair->seconds_a = seconds_in_a_run(a, match->a);
         pair->seconds_b = seconds_in_a_run(b, match->b);
-        /* With as many threads it does the same work, as far as can be known. */
-        if (match->kind == GP_MATCH_SAME || (match->kind == GP_MATCH_CHANGED && !match->chosen &&
-                                             gp_same_threads(match->a, match->b)))
+        pair->judged = is_same_work(match);
+        if (pair->judged || is_likely(match))
             compared = compare_pair(c, m, rules, pair);
     }
     free(matches);

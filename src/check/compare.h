@@ -34,6 +34,9 @@ struct gp_change {
 
 struct gp_pair {
     struct gp_match match;
+    /* It is the same kernel with the same work, as far as can be known. Changes of others are for
+     * people to read, and no judgement follows from them. */
+    bool judged;
     struct gp_change *changes; /* of the metrics that side a has of it */
     size_t count;
     double seconds_a, seconds_b; /* of its launches in one run; 0: not known */
@@ -45,7 +48,7 @@ struct gp_comparison {
     bool other_capability; /* nor the same compute capability: not the same machine code */
     struct gp_pair *pairs; /* the one whose time changed most first */
     size_t count;
-    size_t compared;                 /* metrics of kernels */
+    size_t compared;                 /* metrics of kernels that are judged */
     double smallest_duration_change; /* relative: that the test can find; median over kernels */
 };
 

@@ -1,5 +1,6 @@
 #include "check/comparison_parts.h"
 
+#include "base/escape.h"
 #include "check/quantity.h"
 
 #include <math.h>
@@ -147,16 +148,16 @@ static void say_missing(const struct gp_comparison *c, const char *file, struct 
     size_t kernels = 0, values = 0;
     for (size_t i = 0; i < c->count; i++) {
         size_t missing = 0;
-        for (size_t k = 0; k < c->pairs[i].count; k++)
+        for (size_t k = 0; c->pairs[i].judged && k < c->pairs[i].count; k++)
             missing += c->pairs[i].changes[k].missing;
         values += missing;
         kernels += missing > 0;
     }
     if (values > 0)
-        gp_text_addf(
+        gp_text_add_linef(
             out,
             "%s: %zu value%s of %zu kernel%s could not be compared, for the reasons above; "
-            "'METRIC = if present' in a file for --tolerance lets that pass\n",
+            "'METRIC = if present' in a file for --tolerance lets that pass",
             file, values, values == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s");
 }
 
@@ -166,26 +167,35 @@ void gp_add_number_change(struct gp_text *text, const char *what, unsigned now, 
         gp_text_addf(text, "%s%s %u, was %u", text->length ? "; " : "", what, now, before);
 }
 
-void gp_add_configuration_change(struct gp_text *text, const struct gp_pair *pair)
+void gp_add_configuration_change(struct gp_text *text, const struct gp_match *match)
 {
     char now[256], before[256];
-    gp_subject_configuration(pair->match.b, now, sizeof(now));
-    gp_subject_configuration(pair->match.a, before, sizeof(before));
+    gp_subject_configuration(match->b, now, sizeof(now));
+    gp_subject_configuration(match->a, before, sizeof(before));
     if (strcmp(now, before) != 0)
-        gp_text_addf(text, "%s, was %s%s", now, before,
-                     pair->count > 0 ? ""
-                     : pair->match.chosen
-                         ? " (the closest of several that it could be: not compared)"
-                         : " (not the same number of threads: not compared)");
+        gp_text_addf(text, "%s%s, was %s", text->length ? "; " : "", now, before);
 }
 
-/* Registers, spills, grid and block. */
+static void add_name_change(struct gp_text *text, const struct gp_match *match)
+{
+    if (!gp_match_is_renamed(match))
+        return;
+    gp_text_addf(text, "its name was '%s': ", match->a->name);
+    gp_match_add_reasons(match, text);
+}
+
+/* Name, registers, spills, grid and block. */
 static void judge_configuration(const struct judging *j, const struct gp_pair *pair,
                                 const char *configuration)
 {
     struct gp_text message = {0};
     const struct gp_subject *a = pair->match.a, *b = pair->match.b;
-    gp_add_configuration_change(&message, pair);
+    add_name_change(&message, &pair->match);
+    gp_add_configuration_change(&message, &pair->match);
+    if (!pair->judged)
+        gp_text_add(&message, pair->match.chosen
+                                  ? " (the closest of several that it could be: not compared)"
+                                  : " (not the same number of threads: not compared)");
     if (!j->c->other_capability) {
         gp_add_number_change(&message, "registers", b->registers, a->registers);
         gp_add_number_change(&message, "bytes of local memory (spills, arrays)", b->local_bytes,
@@ -207,7 +217,7 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
 
 #define LAUNCHES_LET_PASS 0.1
 
-static double launches_in_a_run(const struct gp_subject *s)
+double gp_launches_in_a_run(const struct gp_subject *s)
 {
     return s->runs ? (double)s->launches / (double)s->runs : 0;
 }
@@ -216,9 +226,9 @@ static double launches_in_a_run(const struct gp_subject *s)
 static void judge_launches(const struct judging *j, const struct gp_pair *pair,
                            const char *configuration)
 {
-    double before = launches_in_a_run(pair->match.a), now = launches_in_a_run(pair->match.b);
+    double before = gp_launches_in_a_run(pair->match.a), now = gp_launches_in_a_run(pair->match.b);
     struct gp_tolerance rule =
-        gp_tolerance_of(j->rules, pair->match.a->name, GP_TOLERANCE_LAUNCHES);
+        gp_tolerance_of(j->rules, pair->match.b->name, GP_TOLERANCE_LAUNCHES);
     double permitted = rule.kind == GP_TOLERANCE_RELATIVE ? rule.relative
                        : rule.kind == GP_TOLERANCE_EXACT  ? 0
                                                           : LAUNCHES_LET_PASS;
@@ -251,22 +261,56 @@ static void judge_event(const struct judging *j, const struct gp_subject *s, enu
     struct gp_outcome o = outcome_for(j, s, configuration);
     o.status = gp_tolerance_fails(j->rules, s->name, event) ? GP_VIOLATED : GP_NOTED;
     o.rule = event == GP_EVENT_NEW ? "new" : "gone";
+    if (event == GP_EVENT_GONE)
+        o.source = NULL; /* of another build, without its folder */
     o.message = message;
     gp_verdict_add(j->verdict, &o);
 }
 
-static void judge_proposed(const struct judging *j, const struct gp_match *match)
+/* "; 12 launches in a run, 1.2 ms" */
+static void add_size(struct gp_text *message, const struct gp_subject *s, double seconds)
+{
+    const double launches = gp_launches_in_a_run(s);
+    char time[64];
+    gp_text_addf(message, "; %.6g launch%s in a run", launches, launches == 1 ? "" : "es");
+    if (seconds <= 0)
+        return;
+    gp_quantity_format(seconds, "s", time, sizeof(time));
+    gp_text_addf(message, ", %s", time);
+}
+
+/* A kernel that one side alone has. */
+static void judge_alone(const struct judging *j, const struct gp_pair *pair)
 {
     struct gp_text message = {0};
+    const bool is_new = pair->match.kind == GP_MATCH_NEW;
+    const struct gp_subject *s = is_new ? pair->match.b : pair->match.a;
+    gp_text_add(&message, is_new ? "is new: the other side does not have it"
+                                 : "is gone: it was not launched");
+    add_size(&message, s, is_new ? pair->seconds_b : pair->seconds_a);
+    judge_event(j, s, is_new ? GP_EVENT_NEW : GP_EVENT_GONE, gp_text_string(&message));
+    j->verdict->failed |= message.failed;
+    gp_text_free(&message);
+}
+
+static void judge_proposed(const struct judging *j, const struct gp_pair *pair)
+{
+    const struct gp_match *match = &pair->match;
+    struct gp_text message = {0};
+    struct gp_text reasons = {0};
     const char *choice = match->chosen ? ", the closest of several" : "";
-    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name%s",
-                 match->b->name, choice);
+    gp_match_add_reasons(match, &reasons);
+    gp_text_addf(&message, "is gone; '%s' may be the same kernel under another name%s: %s",
+                 match->b->name, choice, gp_text_string(&reasons));
+    add_size(&message, match->a, pair->seconds_a);
     judge_event(j, match->a, GP_EVENT_GONE, gp_text_string(&message));
     gp_text_clear(&message);
-    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name%s",
-                 match->a->name, choice);
+    gp_text_addf(&message, "is new; '%s' may be the same kernel under another name%s: %s",
+                 match->a->name, choice, gp_text_string(&reasons));
+    add_size(&message, match->b, pair->seconds_b);
     judge_event(j, match->b, GP_EVENT_NEW, gp_text_string(&message));
-    j->verdict->failed |= message.failed;
+    j->verdict->failed |= message.failed || reasons.failed;
+    gp_text_free(&reasons);
     gp_text_free(&message);
 }
 
@@ -275,13 +319,11 @@ static void judge_pair(const struct judging *j, const struct gp_pair *pair)
     char configuration[256];
     switch (pair->match.kind) {
     case GP_MATCH_GONE:
-        judge_event(j, pair->match.a, GP_EVENT_GONE, "is gone: it was not launched");
-        return;
     case GP_MATCH_NEW:
-        judge_event(j, pair->match.b, GP_EVENT_NEW, "is new: the other side does not have it");
+        judge_alone(j, pair);
         return;
     case GP_MATCH_PROPOSED:
-        judge_proposed(j, &pair->match);
+        judge_proposed(j, pair);
         return;
     case GP_MATCH_SAME:
     case GP_MATCH_CHANGED:
@@ -290,10 +332,11 @@ static void judge_pair(const struct judging *j, const struct gp_pair *pair)
     gp_subject_configuration(pair->match.b, configuration, sizeof(configuration));
     judge_configuration(j, pair, configuration);
     judge_launches(j, pair, configuration);
-    for (size_t i = 0; i < pair->count; i++)
+    for (size_t i = 0; pair->judged && i < pair->count; i++)
         if (pair->changes[i].kind != GP_CHANGE_REFUSED)
             judge_change(j, pair, &pair->changes[i], configuration);
-    judge_refused(j, pair, configuration);
+    if (pair->judged)
+        judge_refused(j, pair, configuration);
 }
 
 const char *gp_side_gpu(const struct gp_side *side)
@@ -306,10 +349,11 @@ const char *gp_side_gpu(const struct gp_side *side)
 void gp_add_method(const struct gp_comparison *c, struct gp_text *notes)
 {
     if (c->other_gpu)
-        gp_text_addf(notes,
-                     "measured on %s, now on %s: only counts that do not depend on the GPU are "
-                     "compared\n",
-                     gp_side_gpu(c->a), gp_side_gpu(c->b));
+        gp_text_add_linef(
+            notes,
+            "measured on %s, now on %s: only counts that do not depend on the GPU are "
+            "compared",
+            gp_side_gpu(c->a), gp_side_gpu(c->b));
     char threshold[32];
     format_share(c->smallest_duration_change, threshold, sizeof(threshold));
     if (c->smallest_duration_change > 0)
@@ -335,6 +379,14 @@ static void note_unmatched(const struct gp_comparison *c, const struct gp_tolera
     free(names);
 }
 
+static bool has_proposed(const struct gp_comparison *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->pairs[i].match.kind == GP_MATCH_PROPOSED)
+            return true;
+    return false;
+}
+
 void gp_comparison_judge(const struct gp_comparison *c, const struct gp_tolerances *rules,
                          const char *file, struct gp_verdict *verdict)
 {
@@ -344,10 +396,12 @@ void gp_comparison_judge(const struct gp_comparison *c, const struct gp_toleranc
     gp_add_method(c, &verdict->notes);
     note_unmatched(c, rules, &verdict->notes);
     if (c->compared == 0)
-        gp_text_addf(&verdict->unjudged, "%s: nothing could be compared: %s\n", file,
-                     c->b->count == 0 ? "no launch is in the profiles"
-                     : c->other_gpu   ? "the GPU is another model"
-                                      : "no kernel and metric is on both sides");
+        gp_text_add_linef(&verdict->unjudged, "%s: nothing could be compared: %s", file,
+                          c->b->count == 0  ? "no launch is in the profiles"
+                          : c->other_gpu    ? "the GPU is another model"
+                          : has_proposed(c) ? "no kernel and metric is on both sides; --pair "
+                                              "OLD=NEW says that a kernel has another name"
+                                            : "no kernel and metric is on both sides");
     else
         say_missing(c, file, &verdict->unjudged);
 }

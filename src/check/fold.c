@@ -213,16 +213,31 @@ void gp_fold_device(struct gp_fold *f, const struct gp_device *device)
         f->side->several_models = true;
 }
 
+static bool is_of_kernel(const struct group *g, const char *kernel, size_t length)
+{
+    return g->key_length == sizeof(struct gp_configuration) + length &&
+           memcmp(g->key + sizeof(struct gp_configuration), kernel, length) == 0;
+}
+
 void gp_fold_source(struct gp_fold *f, const char *kernel, const char *file, int line)
 {
     size_t length = strlen(kernel);
     for (struct group *g = f->groups; g; g = g->hh.next) {
         struct gp_subject *s = &f->side->subjects[g->subject];
-        if (s->source || g->key_length != sizeof(struct gp_configuration) + length ||
-            memcmp(g->key + sizeof(struct gp_configuration), kernel, length) != 0)
+        if (s->source || !is_of_kernel(g, kernel, length))
             continue;
         s->source = strdup(file);
         s->source_line = line;
+    }
+}
+
+void gp_fold_code(struct gp_fold *f, const char *kernel, const struct gp_code_mark *code)
+{
+    size_t length = strlen(kernel);
+    for (struct group *g = f->groups; g; g = g->hh.next) {
+        struct gp_subject *s = &f->side->subjects[g->subject];
+        if (!s->code.hash[0] && is_of_kernel(g, kernel, length))
+            s->code = *code;
     }
 }
 

@@ -25,8 +25,10 @@ void gp_fold_device(struct gp_fold *f, const struct gp_device *device);
 void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch);
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count);
 
-/* Says where a kernel (its mangled name) begins in its source; the first word counts. */
+/* Say where a kernel (its mangled name) begins in its source, and which machine code it has; the
+ * first word counts. */
 void gp_fold_source(struct gp_fold *f, const char *kernel, const char *file, int line);
+void gp_fold_code(struct gp_fold *f, const char *kernel, const struct gp_code_mark *code);
 
 /* Ends the last run; the side is then sorted and complete. False with the reason in `why` where it
  * is not. Frees the fold. */

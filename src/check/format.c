@@ -24,28 +24,19 @@ const struct gp_format *gp_format_find(const char *name)
     return NULL;
 }
 
-/* The length of the UTF-8 sequence at `s`, 0 where there is none that XML takes. */
-static size_t sequence(const unsigned char *s)
+/* The length of the character at `s`, 0 where there is none that XML takes. */
+static size_t letter_at(const char *s)
 {
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f ? 1 : 0;
-    size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool too_long = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool too_large = s[0] == 0xf4 && s[1] > 0x8f;
-    bool surrogate = s[0] == 0xed && s[1] > 0x9f;
-    bool no_letter = s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe; /* U+FFFE, U+FFFF */
-    return too_long || too_large || surrogate || no_letter ? 0 : length;
+    uint32_t c = 0;
+    size_t length = gp_character_at(s, strnlen(s, 4), &c);
+    bool is_letter = c >= 0x20 && c != 0x7f && c != 0xfffe && c != 0xffff;
+    return length > 0 && is_letter ? length : 0;
 }
 
 void gp_add_clean(struct gp_text *out, const char *s)
 {
     while (*s) {
-        size_t length = sequence((const unsigned char *)s);
+        size_t length = letter_at(s);
         if (length > 0)
             gp_text_add_bytes(out, s, length);
         else

@@ -1,27 +1,27 @@
 /* A table in Markdown, for the summary of a job. */
 #include "check/format.h"
 
-/* Letters that Markdown would read as more than letters are escaped, so that a kernel's name is
- * shown as it is. */
-static void add_escaped(struct gp_text *out, const char *s)
+#include "base/markdown.h"
+
+#include <string.h>
+
+static void add_text(struct gp_text *out, const char *s)
 {
-    struct gp_text clean = {0};
-    gp_add_clean(&clean, s ? s : "");
-    for (const char *p = gp_text_string(&clean); *p; p++) {
-        if (*p == '<')
-            gp_text_add(out, "&lt;");
-        else if (*p == '>')
-            gp_text_add(out, "&gt;");
-        else if (*p == '&')
-            gp_text_add(out, "&amp;");
-        else if (*p == '|' || *p == '*' || *p == '_' || *p == '`' || *p == '[' || *p == ']' ||
-                 *p == '\\' || *p == '~')
-            gp_text_addf(out, "\\%c", *p);
-        else
-            gp_text_add_bytes(out, p, 1);
+    gp_text_add_markdown(out, s ? s : "");
+}
+
+/* A paragraph of all lines. */
+static void add_lines(struct gp_text *out, const char *lines)
+{
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        struct gp_text line = {0};
+        length = strcspn(lines, "\n");
+        gp_text_add_bytes(&line, lines, length);
+        add_text(out, gp_text_string(&line));
+        gp_text_add(out, "\n");
+        out->failed |= line.failed;
+        gp_text_free(&line);
     }
-    out->failed |= clean.failed;
-    gp_text_free(&clean);
 }
 
 static void add_row(struct gp_text *out, const struct gp_outcome *o)
@@ -29,18 +29,18 @@ static void add_row(struct gp_text *out, const struct gp_outcome *o)
     static const char *const words[] = {
         [GP_VIOLATED] = "violated", [GP_SKIPPED] = "not judged", [GP_NOTED] = "note"};
     gp_text_addf(out, "| %s | ", words[o->status]);
-    add_escaped(out, o->kernel);
+    gp_text_add_markdown_code(out, o->kernel ? o->kernel : "", true);
     if (o->configuration) {
         gp_text_add(out, " (");
-        add_escaped(out, o->configuration);
+        add_text(out, o->configuration);
         gp_text_add(out, ")");
     }
     gp_text_add(out, " | ");
-    add_escaped(out, o->rule);
+    add_text(out, o->rule);
     gp_text_add(out, " | ");
-    add_escaped(out, o->value);
+    add_text(out, o->value);
     gp_text_add(out, " | ");
-    add_escaped(out, o->message);
+    add_text(out, o->message);
     gp_text_add(out, " |\n");
 }
 
@@ -49,7 +49,7 @@ void gp_write_markdown(const struct gp_verdict *v, const struct gp_occasion *occ
 {
     bool any = false;
     gp_text_add(out, "### ");
-    add_escaped(out, occasion->title);
+    add_text(out, occasion->title);
     gp_text_add(out, ": ");
     gp_verdict_summary(v, out);
     gp_text_add(out, "\n\n");
@@ -63,7 +63,6 @@ void gp_write_markdown(const struct gp_verdict *v, const struct gp_occasion *occ
     }
     if (v->unjudged.length > 0) {
         gp_text_add(out, any ? "\n" : "");
-        add_escaped(out, gp_text_string(&v->unjudged));
-        gp_text_add(out, "\n");
+        add_lines(out, gp_text_string(&v->unjudged));
     }
 }

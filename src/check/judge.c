@@ -1,5 +1,7 @@
 #include "check/judge_parts.h"
 
+#include "base/escape.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,13 +216,13 @@ static const char *run_at_hand(const struct gp_judge *j)
 void gp_judge_unfinished(struct gp_judge *j, const char *why)
 {
     if (!j->unfinished)
-        gp_text_addf(&j->unfinished_runs, "%s: %s\n", run_at_hand(j), why);
+        gp_text_add_linef(&j->unfinished_runs, "%s: %s", run_at_hand(j), why);
     j->unfinished = true;
 }
 
 void gp_judge_gave_up(struct gp_judge *j, const char *why)
 {
-    gp_text_addf(&j->given_up, "%s: gpuprof stopped measuring: %s\n", run_at_hand(j), why);
+    gp_text_add_linef(&j->given_up, "%s: gpuprof stopped measuring: %s", run_at_hand(j), why);
     j->unfinished = true;
 }
 

@@ -1,5 +1,6 @@
 #include "check/judge_parts.h"
 
+#include "base/escape.h"
 #include "check/quantity.h"
 
 #include <stdio.h>
@@ -209,14 +210,15 @@ static bool judge_section(struct gp_judge *j, struct gp_section *section,
     else if (!matched && j->kernels)
         note_unmatched(j, section, verdict);
     if (section->selector.too_hard)
-        gp_text_addf(&verdict->unjudged,
-                     "%s:%d: [%s] takes too many steps to be compared with the name of a kernel\n",
-                     j->thresholds->file, section->line, section->selector.text);
+        gp_text_add_linef(
+            &verdict->unjudged,
+            "%s:%d: [%s] takes too many steps to be compared with the name of a kernel",
+            j->thresholds->file, section->line, section->selector.text);
     if (allowed)
-        gp_text_addf(&verdict->notes, "%s:%d: [%s] has %llu of %llu violations allowed%s\n",
-                     j->thresholds->file, section->line, section->selector.text,
-                     (unsigned long long)violations, (unsigned long long)section->allowed,
-                     j->run_count > 1 ? ", in its worst run" : "");
+        gp_text_add_linef(&verdict->notes, "%s:%d: [%s] has %llu of %llu violations allowed%s",
+                          j->thresholds->file, section->line, section->selector.text,
+                          (unsigned long long)violations, (unsigned long long)section->allowed,
+                          j->run_count > 1 ? ", in its worst run" : "");
     return proven && ((matched && !allowed) || !any_unfinished(j));
 }
 
@@ -244,8 +246,8 @@ void gp_judge_add_outcomes(struct gp_judge *j, struct gp_verdict *verdict)
     if (!j->kernels && j->given_up.length == 0)
         gp_text_add(&verdict->unjudged, "no kernel was launched\n");
     else if (j->kernels && verdict->held + verdict->violated + verdict->skipped == before)
-        gp_text_addf(&verdict->unjudged, "%s: no section matches a kernel that was launched\n",
-                     j->thresholds->file);
+        gp_text_add_linef(&verdict->unjudged, "%s: no section matches a kernel that was launched",
+                          j->thresholds->file);
     if (j->unjudged > 0)
         gp_text_addf(&verdict->unjudged,
                      "%llu launches of kernels beyond the first %d were not judged\n",

@@ -184,7 +184,8 @@ static bool read_all(int fd, size_t most, struct gp_text *text, char *why, size_
             !wait_for_bytes(fd, why, why_size))
             return false;
         ssize_t n = read(fd, part, sizeof(part));
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        /* A file of /proc has nothing now, and cannot be waited for. */
+        if (n < 0 && (errno == EINTR || (errno == EAGAIN && !S_ISREG(about.st_mode))))
             continue;
         if (n < 0) {
             snprintf(why, why_size, "%s", strerror(errno));

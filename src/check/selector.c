@@ -1,6 +1,7 @@
 #include "check/selector.h"
 
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "base/glob.h"
 #include "base/nearest.h"
 
@@ -117,8 +118,7 @@ void gp_selector_note_unmatched(const struct gp_selector *selector, const char *
 {
     const char *nearest =
         selector->regex ? NULL : gp_nearest(selector->text, count, name_at, brief);
-    gp_text_addf(notes, "%s:%d: no kernel matches [%s]", file, line, selector->text);
-    if (nearest)
-        gp_text_addf(notes, "; did you mean [%s]?", nearest);
-    gp_text_add(notes, "\n");
+    gp_text_add_linef(notes, "%s:%d: no kernel matches [%s]%s%s%s", file, line, selector->text,
+                      nearest ? "; did you mean [" : "", nearest ? nearest : "",
+                      nearest ? "]?" : "");
 }

@@ -124,6 +124,7 @@ void gp_side_free(struct gp_side *side)
         }
         free(s->series);
         free(s->name);
+        free(s->former);
         free(s->source);
     }
     for (size_t i = 0; i < side->metric_count; i++)

@@ -4,6 +4,7 @@
 #ifndef GPUPROF_CHECK_SIDE_H
 #define GPUPROF_CHECK_SIDE_H
 
+#include "base/sketch.h"
 #include "metrics/metrics.h"
 
 #include <stdbool.h>
@@ -19,9 +20,18 @@ struct gp_series {
     char *absent;      /* why there is no value */
 };
 
+#define GP_CODE_HASH 33
+
+/* The machine code of a kernel, as far as a comparison needs it. All zero: not known. */
+struct gp_code_mark {
+    char hash[GP_CODE_HASH]; /* of its bytes: 32 hexadecimal digits */
+    struct gp_sketch sketch; /* of its operations */
+};
+
 /* One kernel in one configuration. */
 struct gp_subject {
-    char *name; /* demangled, with parameters */
+    char *name;   /* demangled, with parameters */
+    char *former; /* its name on the other side, where the user says it; else NULL */
     GP_CONFIGURATION;
     /* as the compiler and the driver made it */
     unsigned shared_static, registers, local_bytes;
@@ -29,6 +39,7 @@ struct gp_subject {
     size_t runs;       /* in which it was launched */
     char *source;      /* NULL: not known */
     int source_line;
+    struct gp_code_mark code;
     struct gp_series *series; /* one per metric of the side */
 };
 

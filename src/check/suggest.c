@@ -1,5 +1,6 @@
 #include "check/suggest.h"
 
+#include "base/escape.h"
 #include "base/glob.h"
 #include "check/kinds.h"
 #include "check/quantity.h"
@@ -169,12 +170,13 @@ void gp_suggest_thresholds(const struct gp_side *side, const struct gp_metrics *
         return;
     }
     size_t count = find_kernels(side, kernels, &seconds), written = 0;
+    gp_text_add(out, "; Thresholds for 'gpuprof check --thresholds', a first proposal.\n");
+    gp_text_add_linef(out, "; From %s, on %s, gpuprof %s.", from, side->origin.device.name,
+                      side->origin.gpuprof);
     gp_text_addf(out,
-                 "; Thresholds for 'gpuprof check --thresholds', a first proposal.\n"
-                 "; From %s, on %s, gpuprof %s.\n"
                  "; Each bound is the worst launch, %.3g %% worse; counts stay as they are.\n"
                  "; Loosen the bounds of values that vary, delete those that do not matter.\n",
-                 from, side->origin.device.name, side->origin.gpuprof, 100 * margin);
+                 100 * margin);
     for (size_t i = 0; i < count && written < MOST_KERNELS; i++) {
         if (seconds > 0 && kernels[i].seconds < LEAST_SHARE * seconds)
             break;

@@ -3,15 +3,17 @@
 #include "cli/cli.h"
 #include "cli/folding.h"
 #include "cli/judging.h"
+#include "cli/pairs.h"
 #include "cli/paths.h"
 #include "cli/verdicts.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "check/baseline.h"
 #include "check/comparison_verdict.h"
 #include "check/format.h"
 
-enum { THRESHOLDS, BASELINE, TOLERANCE, FORMAT, OPTION_COUNT };
+enum { THRESHOLDS, BASELINE, TOLERANCE, PAIR, FORMAT, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [THRESHOLDS] = {.name = "thresholds",
@@ -26,6 +28,10 @@ static const struct cli_option options[OPTION_COUNT] = {
                    .letter = 0,
                    .argument = "FILE",
                    .help = "how far metrics may be from the baseline"},
+    [PAIR] = {.name = "pair",
+              .letter = 0,
+              .argument = "OLD=NEW",
+              .help = "with a baseline: " CLI_PAIR_HELP},
     [FORMAT] = {.name = "format",
                 .letter = 'f',
                 .argument = "NAME[=FILE]",
@@ -37,13 +43,16 @@ static const struct cli_option options[OPTION_COUNT] = {
 struct asked {
     const char *values[OPTION_COUNT];
     struct cli_outputs outputs;
+    struct cli_pairs pairs;
 };
 
 static bool take_option(void *user, int option, const char *value)
 {
     struct asked *asked = user;
     asked->values[option] = value;
-    return option != FORMAT || cli_add_output(&asked->outputs, value);
+    return option == FORMAT ? cli_add_output(&asked->outputs, value)
+           : option == PAIR ? cli_add_pair(&asked->pairs, value)
+                            : true;
 }
 
 static void join(char **words, int count, struct gp_text *out)
@@ -70,20 +79,21 @@ static bool check_thresholds(const char *file, struct gp_metrics *m, char **path
 
 /* ---- baseline ---- */
 
-static void compare_with(const char *file, const struct gp_side *baseline, struct gp_metrics *m,
-                         const struct gp_tolerances *rules, char **paths, int count,
-                         struct gp_verdict *verdict)
+static void compare_with(const struct asked *asked, const struct gp_side *baseline,
+                         struct gp_metrics *m, const struct gp_tolerances *rules, char **paths,
+                         int count, struct gp_verdict *verdict)
 {
     struct gp_side now = {0};
     struct gp_comparison c = {0};
     struct gp_text unfinished = {0};
     char why[512] = "out of memory";
     if (cli_fold_profiles(m, paths, count, &now, &verdict->notes, &unfinished, why, sizeof(why)) &&
+        cli_apply_pairs(&asked->pairs, baseline, &now, why, sizeof(why)) &&
         gp_compare(baseline, &now, m, rules, &c)) {
-        gp_comparison_judge(&c, rules, file, verdict);
+        gp_comparison_judge(&c, rules, asked->values[BASELINE], verdict);
         gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
     } else {
-        gp_text_addf(&verdict->unjudged, "%s\n", why);
+        gp_text_add_linef(&verdict->unjudged, "%s", why);
     }
     gp_text_free(&unfinished);
     gp_comparison_free(&c);
@@ -103,13 +113,13 @@ static bool check_baseline(const struct asked *asked, struct gp_metrics *m, char
         gp_tolerances_know(rules, m, &problems);
     bool read = problems.length == 0;
     if (read && !gp_baseline_read(asked->values[BASELINE], &baseline, why, sizeof(why))) {
-        gp_text_addf(&problems, "%s\n", why);
+        gp_text_add_linef(&problems, "%s", why);
         read = false;
     }
     gp_say_lines("", gp_text_string(&problems));
     read = read && cli_select_side(m, &baseline);
     if (read)
-        compare_with(asked->values[BASELINE], &baseline, m, rules, paths, count, verdict);
+        compare_with(asked, &baseline, m, rules, paths, count, verdict);
     gp_tolerances_free(rules);
     gp_side_free(&baseline);
     gp_text_free(&problems);
@@ -144,6 +154,8 @@ static bool can_check(const struct asked *asked, int profiles)
                "(see 'gpuprof help check')");
     else if (asked->values[TOLERANCE] && !asked->values[BASELINE])
         gp_say("--tolerance is for a comparison: say --baseline FILE as well");
+    else if (asked->pairs.count > 0 && !asked->values[BASELINE])
+        gp_say("--pair is for a comparison: say --baseline FILE as well");
     else if (profiles == 0)
         gp_say("there is no profile to check (see 'gpuprof help check')");
     else

@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
+#include "cli/pairs.h"
 #include "cli/paths.h"
 
 #include "base/log.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { METRICS, TOP, OPTION_COUNT };
+enum { METRICS, TOP, PAIR, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [METRICS] = {.name = "metrics",
@@ -24,13 +25,19 @@ static const struct cli_option options[OPTION_COUNT] = {
              .letter = 'n',
              .argument = "COUNT",
              .help = "most kernels to show, those whose time changed most; 0: all (20)"},
+    [PAIR] = {.name = "pair", .letter = 'p', .argument = "OLD=NEW", .help = CLI_PAIR_HELP},
+};
+
+struct asked {
+    const char *values[OPTION_COUNT];
+    struct cli_pairs pairs;
 };
 
 static bool take_option(void *user, int option, const char *value)
 {
-    const char **values = user;
-    values[option] = value;
-    return true;
+    struct asked *asked = user;
+    asked->values[option] = value;
+    return option != PAIR || cli_add_pair(&asked->pairs, value);
 }
 
 /* "a,b,c": several runs. Cuts the text up. */
@@ -61,15 +68,19 @@ static bool read_side(const struct gp_metrics *m, char *text, struct gp_side *si
     return read;
 }
 
-static int compare(const struct gp_metrics *m, char **names, size_t top)
+static int compare(const struct gp_metrics *m, char **names, const struct cli_pairs *pairs,
+                   size_t top)
 {
+    char why[600];
     struct gp_side a = {0}, b = {0};
     struct gp_comparison c = {0};
     struct gp_text out = {0};
     char *words[2] = {strdup(names[0]), strdup(names[1])};
     int status = CLI_USAGE;
     if (words[0] && words[1] && read_side(m, words[0], &a) && read_side(m, words[1], &b)) {
-        if (gp_compare(&a, &b, m, NULL, &c)) {
+        if (!cli_apply_pairs(pairs, &a, &b, why, sizeof(why))) {
+            gp_say("%s", why);
+        } else if (gp_compare(&a, &b, m, NULL, &c)) {
             gp_comparison_table(&c, names[0], names[1], top, &out);
             status = cli_print_escaped(&out);
         } else {
@@ -86,8 +97,9 @@ static int compare(const struct gp_metrics *m, char **names, size_t top)
 
 static int run_compare(const struct cli_command *self, int argc, char **argv)
 {
-    const char *values[OPTION_COUNT] = {NULL};
-    int status, count = cli_parse_mixed(self, argc, argv, take_option, values, &status);
+    struct asked asked = {.values = {NULL}};
+    const char *const *values = asked.values;
+    int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
     if (count < 0)
         return status;
     char *end = NULL;
@@ -106,7 +118,7 @@ static int run_compare(const struct cli_command *self, int argc, char **argv)
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    status = cli_select(m, values[METRICS]) ? compare(m, argv + 1, top) : CLI_USAGE;
+    status = cli_select(m, values[METRICS]) ? compare(m, argv + 1, &asked.pairs, top) : CLI_USAGE;
     gp_metrics_close(m);
     return status;
 }

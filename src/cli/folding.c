@@ -1,7 +1,9 @@
 #include "cli/folding.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "check/fold.h"
+#include "cli/code_marks.h"
 #include "cli/source.h"
 #include "cli/source_lines.h"
 #include "profile/reader.h"
@@ -24,13 +26,13 @@ static void take_unfinished(void *user, const char *why, bool torn)
 {
     struct folding *f = user;
     (void)torn;
-    gp_text_addf(f->unfinished, "%s: %s\n", f->path, why);
+    gp_text_add_linef(f->unfinished, "%s: %s", f->path, why);
 }
 
 static void take_given_up(void *user, const char *why)
 {
     struct folding *f = user;
-    gp_text_addf(f->unfinished, "%s: gpuprof stopped measuring: %s\n", f->path, why);
+    gp_text_add_linef(f->unfinished, "%s: gpuprof stopped measuring: %s", f->path, why);
 }
 
 static bool take_header(void *user, const struct gp_profile_header *header)
@@ -68,6 +70,11 @@ static void take_line(void *fold, const char *kernel, const char *file, int line
     gp_fold_source(fold, kernel, file, line);
 }
 
+static void take_mark(void *fold, const char *kernel, const struct gp_code_mark *mark)
+{
+    gp_fold_code(fold, kernel, mark);
+}
+
 static bool fold_files(struct folding *f, char *const *paths, int count, struct gp_text *notes,
                        char *why, size_t why_size)
 {
@@ -87,6 +94,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
             return false;
     }
     cli_visit_source_lines(f->sources, take_line, f->fold);
+    cli_visit_code_marks(f->sources, take_mark, f->fold);
     return true;
 }
 

@@ -109,6 +109,65 @@ const struct cli_foreign cli_foreign_options[] = {
 };
 const size_t cli_foreign_count = sizeof(cli_foreign_options) / sizeof(cli_foreign_options[0]);
 
+#define COMPARE "did you mean 'gpuprof compare A B'?"
+#define SHOW "did you mean 'gpuprof report FILE'?"
+#define PAGE "did you mean 'gpuprof report --html PAGE FILE'?"
+#define LINES "did you mean 'gpuprof source FILE KERNEL'?"
+#define RUN "did you mean 'gpuprof [-o FILE] PROGRAM'?"
+#define LIST "did you mean 'gpuprof metrics'?"
+#define WHOLE_PROGRAM "a program is measured from its start to its end, without a session"
+#define NO_SEARCH "gpuprof counts work; compute-sanitizer and valgrind search for mistakes"
+
+/* Programs of these names are run by `gpuprof run NAME`. */
+const struct cli_foreign_word cli_foreign_words[] = {
+    {"diff", "perf, uftrace and go tool pprof", COMPARE},
+    {"cmp comparison", "other profilers", COMPARE},
+    {"open show view display print import load", "other profilers", SHOW},
+    {"stats summary analyze analyse", "nsys and rocprof-compute", SHOW},
+    {"replay info dump", "uftrace", SHOW},
+    {"evlist", "perf", SHOW},
+    {"export", "nsys", "use 'gpuprof report --print json FILE', --print launches or --csv"},
+    {"script", "perf", "use 'gpuprof report --print launches FILE', --print json or --csv"},
+    {"merge", "other profilers", "use 'gpuprof report --merge FILE...'"},
+    {"gui ui tui web browse timeline timechart", "other profilers", PAGE},
+    {"annotate", "perf and callgrind", LINES},
+    {"disasm weblist", "go tool pprof", "use 'gpuprof source --sass FILE KERNEL'"},
+    {"stat record", "perf", RUN},
+    {"profile", "nsys and rocprof-compute", RUN},
+    {"collect", "vtune and gprofng", RUN},
+    {"instrument sample causal", "rocprof-sys", RUN},
+    {"top live trace", "perf and uftrace", RUN},
+    {"list", "perf", LIST},
+    {"avail query", "rocprof-sys and other profilers", LIST},
+    {"launch start stop cancel status sessions shutdown", "nsys", WHOLE_PROGRAM},
+    {"recipe", "nsys", "use 'gpuprof report --merge' or --side-by-side for several profiles"},
+    {"cachegrind callgrind massif dhat", "valgrind", KERNELS_ONLY},
+    {"memcheck helgrind drd", "valgrind and compute-sanitizer", NO_SEARCH},
+    {"racecheck initcheck synccheck", "compute-sanitizer", NO_SEARCH},
+    {"version", "perf", "did you mean 'gpuprof --version'?"},
+};
+const size_t cli_foreign_word_count = sizeof(cli_foreign_words) / sizeof(cli_foreign_words[0]);
+
+/* Whether `word` is one of those with blanks between them. */
+static bool is_one_of(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (size_t size; *words; words += size + strspn(words + size, " ")) {
+        size = strcspn(words, " ");
+        if (size == length && strncmp(words, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+const struct cli_foreign_word *cli_foreign_find_word(const char *word)
+{
+    for (size_t i = 0; i < cli_foreign_word_count; i++)
+        if (is_one_of(cli_foreign_words[i].words, word))
+            return &cli_foreign_words[i];
+    return NULL;
+}
+
 /* Whether the first `length` letters of the word are the option; one that ends in * stands for all
  * that begin like it. A value may stick to a single letter. */
 static bool is_option(const char *option, const char *word, size_t length)

@@ -1,4 +1,5 @@
-/* Options of nvprof and ncu that gpuprof has none for, and their replacements. Owns the table. */
+/* Options and commands of other profilers that gpuprof has none for, and their replacements. Owns
+ * the tables. */
 #ifndef GPUPROF_CLI_FOREIGN_H
 #define GPUPROF_CLI_FOREIGN_H
 
@@ -15,5 +16,18 @@ extern const size_t cli_foreign_count;
 
 /* `word` as the user wrote it, perhaps with =VALUE; NULL where it is no such option. */
 const struct cli_foreign *cli_foreign_find(const char *word);
+
+/* A command of other profilers: a word that is not taken for a program without `gpuprof run`. */
+struct cli_foreign_word {
+    const char *words;   /* with blanks between them */
+    const char *tools;   /* "perf", "perf and nsys" */
+    const char *instead; /* as above, or a question */
+};
+
+extern const struct cli_foreign_word cli_foreign_words[];
+extern const size_t cli_foreign_word_count;
+
+/* NULL where the word is no such command. */
+const struct cli_foreign_word *cli_foreign_find_word(const char *word);
 
 #endif

@@ -2,9 +2,11 @@
 #include "cli/arguments.h"
 #include "cli/cli.h"
 #include "cli/folding.h"
+#include "cli/pairs.h"
 #include "cli/paths.h"
 #include "cli/verdicts.h"
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "check/comparison_verdict.h"
 #include "check/drift.h"
@@ -12,11 +14,12 @@
 #include "profile/reader.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DB, COMMIT, BRANCH, METRICS, LAST, KERNEL, TOLERANCE, FORMAT, OPTION_COUNT };
+enum { DB, COMMIT, BRANCH, METRICS, LAST, KERNEL, TOLERANCE, PAIR, FORMAT, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [DB] = {.name = "db",
@@ -50,6 +53,7 @@ static const struct cli_option options[OPTION_COUNT] = {
                    .letter = 0,
                    .argument = "FILE",
                    .help = "check: how far metrics may be from the runs before"},
+    [PAIR] = {.name = "pair", .letter = 0, .argument = "OLD=NEW", .help = "check: " CLI_PAIR_HELP},
     [FORMAT] =
         {.name = "format",
          .letter = 'f',
@@ -68,6 +72,7 @@ static const unsigned serves[OPTION_COUNT] = {
     [LAST] = SERVES(SHOW) | SERVES(CHECK),
     [KERNEL] = SERVES(SHOW),
     [TOLERANCE] = SERVES(CHECK),
+    [PAIR] = SERVES(CHECK),
     [FORMAT] = SERVES(CHECK),
 };
 
@@ -76,6 +81,7 @@ static const unsigned serves[OPTION_COUNT] = {
 struct asked {
     const char *values[OPTION_COUNT];
     struct cli_outputs outputs;
+    struct cli_pairs pairs;
     unsigned last;
 };
 
@@ -85,6 +91,8 @@ static bool take_option(void *user, int option, const char *value)
     asked->values[option] = value;
     if (option == FORMAT)
         return cli_add_output(&asked->outputs, value);
+    if (option == PAIR)
+        return cli_add_pair(&asked->pairs, value);
     if (option != LAST)
         return true;
     char *end;
@@ -239,12 +247,13 @@ static void judge(struct gp_history *h, const struct asked *asked, struct gp_met
     struct gp_comparison c = {0};
     struct gp_text unfinished = {0};
     if (find_sides(h, asked, m, paths, count, &s, &unfinished, why, sizeof(why)) &&
+        cli_apply_pairs(&asked->pairs, &s.before, &s.now, why, sizeof(why)) &&
         gp_compare(&s.before, &s.now, m, rules, &c)) {
         gp_comparison_judge(&c, rules, path_of(asked), verdict);
         gp_drift_judge(&s.all, asked->last + 1, m, rules, path_of(asked), verdict);
         gp_unfinished_judge(gp_text_string(&unfinished), rules, verdict);
     } else {
-        gp_text_addf(&verdict->unjudged, "%s\n", why);
+        gp_text_add_linef(&verdict->unjudged, "%s", why);
     }
     gp_text_free(&unfinished);
     gp_comparison_free(&c);
@@ -270,7 +279,7 @@ static int check(struct asked *asked, struct gp_metrics *m, char **paths, int co
         if (h)
             judge(h, asked, m, rules, paths, count, &verdict);
         else
-            gp_text_addf(&verdict.unjudged, "%s\n", why);
+            gp_text_add_linef(&verdict.unjudged, "%s", why);
         bool written =
             cli_write_verdict(&asked->outputs, &verdict, "gpuprof history check", path_of(asked));
         status = gp_verdict_status(&verdict);
@@ -340,6 +349,7 @@ static int do_verb(struct asked *asked, int count, char **argv)
 static int run_history(const struct cli_command *self, int argc, char **argv)
 {
     struct asked asked = {.last = 10};
+    signal(SIGXFSZ, SIG_IGN); /* SQLite reports the limit, and takes back its changes */
     int status, count = cli_parse_mixed(self, argc, argv, take_option, &asked, &status);
     if (count >= 0)
         status = do_verb(&asked, count, argv);

@@ -1,5 +1,6 @@
 #include "cli/judging.h"
 
+#include "base/escape.h"
 #include "check/judge.h"
 #include "cli/source.h"
 #include "cli/source_lines.h"
@@ -97,7 +98,7 @@ void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *
         char why[512];
         judging.path = paths[i];
         if (!gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)))
-            gp_text_addf(&verdict->unjudged, "%s\n", why);
+            gp_text_add_linef(&verdict->unjudged, "%s", why);
     }
     cli_visit_source_lines(judging.sources, take_line, judging.judge);
     gp_judge_finish(judging.judge, verdict);

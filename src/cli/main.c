@@ -1,5 +1,7 @@
 #include "cli/cli.h"
+#include "cli/foreign.h"
 #include "cli/manual.h"
+#include "cli/run_options.h"
 
 #include "base/log.h"
 #include "base/nearest.h"
@@ -75,6 +77,12 @@ const char *cli_nearest_command(const char *word)
 
 static int complain_of_command(const char *name)
 {
+    const struct cli_foreign_word *foreign = cli_foreign_find_word(name);
+    if (foreign) {
+        gp_say("'%s' is a command of %s: %s ('gpuprof help' lists the commands)", name,
+               foreign->tools, foreign->instead);
+        return CLI_USAGE;
+    }
     const char *nearest = cli_nearest_command(name);
     gp_say("there is no command '%s'%s%s%s ('gpuprof help' lists them)", name,
            nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
@@ -113,7 +121,23 @@ const struct cli_command cli_help = {
     .option_count = HELP_OPTION_COUNT,
 };
 
-/* Everything that is not the name of a command is a program to run. */
+/* Everything that is not the name of a command is a program to run; but some words are commands of
+ * other profilers, and would be taken for programs of these names. */
+static int run_without_word(int argc, char **argv)
+{
+    const char *values[RUN_OPTION_COUNT];
+    int status, program = cli_parse(&cli_run, argc, argv, values, &status);
+    if (program < 0)
+        return status;
+    bool is_asked = program < argc && strcmp(argv[program - 1], "--") != 0;
+    const struct cli_foreign_word *foreign = is_asked ? cli_foreign_find_word(argv[program]) : NULL;
+    if (!foreign)
+        return cli_run.run(&cli_run, argc, argv);
+    gp_say("'%s' is a command of %s: %s ('gpuprof run %s' runs a program of that name)",
+           argv[program], foreign->tools, foreign->instead, argv[program]);
+    return CLI_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -130,5 +154,5 @@ int main(int argc, char **argv)
     const struct cli_command *command = cli_find_command(argv[1]);
     if (command)
         return command->run(command, argc - 1, argv + 1);
-    return cli_run.run(&cli_run, argc, argv);
+    return run_without_word(argc, argv);
 }

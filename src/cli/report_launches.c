@@ -109,6 +109,7 @@ int cli_print_launches(const char *path, struct gp_filter *filter)
     struct printing p = {.filter = filter, .how_ended = {.path = path, .notes = &notes}};
     char why[512] = "";
     const struct gp_profile_visitor visitor = {.user = &p,
+                                               .exact = true,
                                                .header = print_header,
                                                .device = print_device,
                                                .launch = print_launch,

@@ -126,7 +126,8 @@ static void print_sorted(struct cli_reading *r, struct gp_text *kept)
 {
     size_t most =
         r->views->top && r->views->top < r->sorted_count ? r->views->top : r->sorted_count;
-    qsort(r->sorted, r->sorted_count, sizeof(*r->sorted), by_key);
+    if (most > 0)
+        qsort(r->sorted, r->sorted_count, sizeof(*r->sorted), by_key);
     for (size_t i = 0; i < most && r->error == 0; i++) {
         gp_text_add_bytes(&r->lines, kept->data + r->sorted[i].begin,
                           r->sorted[i].end - r->sorted[i].begin);

@@ -195,7 +195,9 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_run = {
     .name = "run",
     .arguments = "[options] PROGRAM [ARGS]",
-    .help = "Run a program and measure its kernels; the word 'run' may be left out.",
+    .help =
+        "Run a program and measure its kernels; the word 'run' may be left out, but not in front "
+        "of a word that is a command of another profiler (diff, open, record).",
     .run = run_program,
     .options = run_options,
     .option_count = RUN_OPTION_COUNT,

@@ -31,15 +31,25 @@ static void take_cubin(void *sources, const struct gp_cubin_image *cubin)
     gp_sources_add_cubin(sources, cubin);
 }
 
+static bool wants_cubin(void *sources, const char *hash, size_t size)
+{
+    return gp_sources_wants_cubin(sources, hash, size);
+}
+
 bool cli_take_code(struct gp_sources *sources, const struct gp_profile_position *position,
                    const char *type, const struct json_t *line)
 {
     const struct gp_code_visitor visitor = {
-        .user = sources, .instructions = take_instructions, .cubin = take_cubin};
+        .user = sources,
+        .instructions = take_instructions,
+        .cubin = take_cubin,
+        .wants_cubin = wants_cubin,
+    };
+    static struct gp_once said;
     const char *why;
     if (!gp_read_code_line(type, line, &visitor, &why))
-        gp_say("%s:%zu: a line of type %s is left out: %s", position->path, position->line, type,
-               why);
+        gp_say_limited(&said, 8, "%s:%zu: a line of type %s is left out: %s", position->path,
+                       position->line, type, why);
     return true;
 }
 

@@ -9,16 +9,15 @@
 #include "code/instruction.h"
 #include "report/by_line.h"
 #include "report/layout.h"
+#include "report/source_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Lines of a file that are shown around those with code. */
 #define CONTEXT 2
-#define MOST_TEXT_LINES 100000
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -110,68 +109,25 @@ static void add_counts(const struct printing *p, const uint64_t counts[GP_COUNT_
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The text of a source file, one string for each line from 1; count 0: it is not there. */
+/* The text of a source file, and its name here. */
 struct file_text {
-    char **lines;
-    size_t count;
+    struct gp_source_file source;
     char path[4096];
 };
-
-/* A profile may name anything: a device has no end, and a pipe may have no writer. */
-static FILE *open_file(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "re") : NULL;
-}
-
-static FILE *open_source(const struct printing *p, const char *directory, const char *file,
-                         char *path, size_t size)
-{
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    FILE *f = NULL;
-    if (*directory && file[0] != '/')
-        snprintf(path, size, "%s/%s", directory, file);
-    else
-        snprintf(path, size, "%s", file);
-    f = open_file(path);
-    if (!f && p->folder) {
-        snprintf(path, size, "%s/%s", p->folder, name);
-        f = open_file(path);
-    }
-    return f;
-}
 
 static void read_source(const struct printing *p, const char *directory, const char *file,
                         struct file_text *text)
 {
-    FILE *f = open_source(p, directory, file, text->path, sizeof(text->path));
-    char *line = NULL;
-    size_t size = 0, capacity = 0;
-    ssize_t length;
-    while (f && text->count < MOST_TEXT_LINES && (length = getline(&line, &size, f)) >= 0) {
-        if (text->count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
-            char **grown = realloc(text->lines, capacity * sizeof(char *));
-            if (!grown)
-                break;
-            text->lines = grown;
-        }
-        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-            line[--length] = '\0';
-        text->lines[text->count++] = line;
-        line = NULL;
-        size = 0;
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    if (*directory && file[0] != '/')
+        snprintf(text->path, sizeof(text->path), "%s/%s", directory, file);
+    else
+        snprintf(text->path, sizeof(text->path), "%s", file);
+    gp_source_file_read(&text->source, text->path);
+    if (text->source.count == 0 && p->folder) {
+        snprintf(text->path, sizeof(text->path), "%s/%s", p->folder, name);
+        gp_source_file_read(&text->source, text->path);
     }
-    free(line);
-    if (f)
-        fclose(f);
-}
-
-static void forget_source(struct file_text *text)
-{
-    for (size_t i = 0; i < text->count; i++)
-        free(text->lines[i]);
-    free(text->lines);
 }
 
 /* ---- annotated source ------------------------------------------------------------------------ */
@@ -198,8 +154,8 @@ static void add_source_line(const struct printing *p, const struct file_text *te
 {
     add_counts(p, NULL, line);
     gp_text_addf(p->out, "%7u  ", number);
-    if (number <= text->count)
-        add_source_text(p, text->lines[number - 1]);
+    if (number <= text->source.count)
+        add_source_text(p, text->source.lines[number - 1]);
     gp_text_add(p->out, "\n");
     if (line && counts_more(line)) {
         add_counts(p, line->inclusive, NULL);
@@ -223,7 +179,7 @@ static void add_file(const struct printing *p, size_t first, size_t end)
     struct file_text text = {0};
     read_source(p, list[first].directory, list[first].file, &text);
     gp_text_add(p->out, "\n");
-    if (text.count > 0)
+    if (text.source.count > 0)
         gp_wrap(p->out, 3, text.path);
     else
         gp_text_addf(p->out, "%s%s%s (not found here: --source-path DIR says where)\n",
@@ -235,15 +191,17 @@ static void add_file(const struct printing *p, size_t first, size_t end)
         unsigned line = list[i].line, from = line > CONTEXT ? line - CONTEXT : 1;
         if (next && from > next)
             gp_text_add(p->out, "...\n");
-        for (unsigned n = from > next ? from : next; text.count > 0 && n < line; n++)
+        for (unsigned n = from > next ? from : next; text.source.count > 0 && n < line; n++)
             add_source_line(p, &text, n, NULL);
         add_source_line(p, &text, line, &list[i]);
         next = line + 1;
         unsigned to = i + 1 < end ? list[i + 1].line : line + CONTEXT + 1;
-        for (; text.count > 0 && next < to && next <= line + CONTEXT && next <= text.count; next++)
+        for (; text.source.count > 0 && next < to && next <= line + CONTEXT &&
+               next <= text.source.count;
+             next++)
             add_source_line(p, &text, next, NULL);
     }
-    forget_source(&text);
+    gp_source_file_free(&text.source);
 }
 
 static void add_files(const struct printing *p)

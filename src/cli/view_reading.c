@@ -19,7 +19,7 @@ static void begin_lines(struct cli_reading *r)
     if (r->columns)
         gp_columns_heading(r->columns, &r->lines);
     else
-        gp_trace_heading(r->trace, (long)getpid(), &r->lines);
+        gp_trace_heading(r->trace, r->pid, &r->lines);
     cli_reading_flush(r);
 }
 
@@ -188,6 +188,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
     struct gp_text notes = {0};
     char why[512] = "";
     const struct gp_profile_visitor visitor = {.user = r,
+                                               .exact = r->views->which == CLI_VIEW_JSON,
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,

@@ -8,7 +8,7 @@ struct adding {
     struct gp_history *h;
     char *why;
     size_t why_size;
-    sqlite3_stmt *find_kernel, *add_kernel, *add_launched, *add_value;
+    sqlite3_stmt *find_kernel, *add_kernel, *add_launched, *add_code, *add_value;
 };
 
 static bool failed(const struct adding *a)
@@ -104,6 +104,23 @@ static bool add_series(const struct adding *a, sqlite3_int64 run, sqlite3_int64 
     return done(a, s);
 }
 
+static bool add_code(const struct adding *a, sqlite3_int64 run, sqlite3_int64 kernel,
+                     const struct gp_subject *subject)
+{
+    sqlite3_stmt *s = a->add_code;
+    char sketch[GP_SKETCH_TEXT];
+    if (!subject->code.hash[0] && !subject->source)
+        return true;
+    gp_sketch_write(&subject->code.sketch, sketch);
+    sqlite3_bind_int64(s, 1, run);
+    sqlite3_bind_int64(s, 2, kernel);
+    bind_text(s, 3, subject->code.hash);
+    bind_text(s, 4, sketch);
+    bind_text(s, 5, subject->source);
+    sqlite3_bind_int64(s, 6, subject->source_line);
+    return done(a, s);
+}
+
 static bool add_subject(const struct adding *a, sqlite3_int64 run, const struct gp_side *side,
                         const struct gp_subject *subject)
 {
@@ -117,7 +134,7 @@ static bool add_subject(const struct adding *a, sqlite3_int64 run, const struct 
     sqlite3_bind_int64(s, 4, subject->registers);
     sqlite3_bind_int64(s, 5, subject->local_bytes);
     sqlite3_bind_int64(s, 6, subject->shared_static);
-    bool added = done(a, s);
+    bool added = done(a, s) && add_code(a, run, kernel, subject);
     for (size_t i = 0; i < side->metric_count && added; i++)
         added = add_series(a, run, kernel, side->metrics[i], &subject->series[i]);
     return added;
@@ -132,11 +149,13 @@ static bool prepare(struct adding *a)
         /* Two kernels of a program may have one name: the first stands for both. */
         "INSERT OR IGNORE INTO launched (run, kernel, launches, registers, local_bytes, "
         "shared_static) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO code (run, kernel, hash, sketch, source, line) VALUES (?, ?, ?, ?, "
+        "?, ?)",
         "INSERT OR IGNORE INTO value (run, kernel, metric, median, min, max, spread, launches) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     };
     sqlite3_stmt **const statements[] = {&a->find_kernel, &a->add_kernel, &a->add_launched,
-                                         &a->add_value};
+                                         &a->add_code, &a->add_value};
     for (size_t i = 0; i < sizeof(sql) / sizeof(sql[0]); i++) {
         *statements[i] = gp_sql_prepare(a->h, sql[i], a->why, a->why_size);
         if (!*statements[i])
@@ -154,6 +173,7 @@ static bool add_all(struct adding *a, const struct gp_history_run *run, const st
     sqlite3_finalize(a->find_kernel);
     sqlite3_finalize(a->add_kernel);
     sqlite3_finalize(a->add_launched);
+    sqlite3_finalize(a->add_code);
     sqlite3_finalize(a->add_value);
     return added;
 }

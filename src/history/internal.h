@@ -10,6 +10,7 @@
 struct gp_history {
     sqlite3 *db;
     char *path;
+    bool has_code; /* its table; histories of versions before have none until a run is added */
     time_t opened;
 };
 

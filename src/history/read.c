@@ -1,4 +1,5 @@
 /* Runs of the history as a side of a comparison, and as lists. */
+#include "base/escape.h"
 #include "check/quantity.h"
 #include "history/internal.h"
 #include "history/store.h"
@@ -114,6 +115,20 @@ static struct gp_subject key_of(sqlite3_stmt *s)
     return key;
 }
 
+/* As it was in the newest run. */
+static bool take_code(const struct reading *r, sqlite3_stmt *s, struct gp_subject *subject)
+{
+    if (!r->h->has_code || sqlite3_column_type(s, 9) == SQLITE_NULL)
+        return true;
+    const char *hash = text_of(s, 9), *source = text_of(s, 11);
+    snprintf(subject->code.hash, sizeof(subject->code.hash), "%s", hash);
+    gp_sketch_read(text_of(s, 10), &subject->code.sketch);
+    free(subject->source);
+    subject->source = *source ? strdup(source) : NULL;
+    subject->source_line = sqlite3_column_int(s, 12);
+    return !*source || subject->source || out_of_memory(r);
+}
+
 /* A row for each kernel and run, of one kernel the oldest first. */
 static bool take_launched(const struct reading *r, sqlite3_stmt *s)
 {
@@ -131,7 +146,7 @@ static bool take_launched(const struct reading *r, sqlite3_stmt *s)
     last->local_bytes = (unsigned)sqlite3_column_int64(s, 7);
     last->shared_static = (unsigned)sqlite3_column_int64(s, 8);
     last->runs++;
-    return true;
+    return take_code(r, s, last);
 }
 
 static int by_subject(const void *key, const void *subject)
@@ -172,9 +187,14 @@ bool gp_history_side(struct gp_history *h, const struct gp_history_filter *filte
         !each_row(&r, "SELECT DISTINCT metric FROM value JOIN chosen USING (run) ORDER BY metric",
                   take_metric) ||
         !each_row(&r,
-                  "SELECT name, grid, block, cluster, shared, launches, registers, local_bytes, "
-                  "shared_static FROM launched JOIN chosen USING (run) JOIN kernel ON id = kernel "
-                  "ORDER BY kernel, run",
+                  h->has_code
+                      ? "SELECT name, grid, block, cluster, shared, launches, registers, "
+                        "local_bytes, shared_static, hash, sketch, source, line FROM launched JOIN "
+                        "chosen USING (run) JOIN kernel ON id = kernel LEFT JOIN code USING (run, "
+                        "kernel) ORDER BY kernel, run"
+                      : "SELECT name, grid, block, cluster, shared, launches, registers, "
+                        "local_bytes, shared_static FROM launched JOIN chosen USING (run) JOIN "
+                        "kernel ON id = kernel ORDER BY kernel, run",
                   take_launched))
         return false;
     gp_side_sort(side);
@@ -186,6 +206,26 @@ bool gp_history_side(struct gp_history *h, const struct gp_history_filter *filte
 }
 
 /* ---- lists ---- */
+
+/* The begin of a text, which a run was added with, in its column. */
+static void add_cell(sqlite3_stmt *s, int column, int width, struct gp_text *out)
+{
+    struct gp_text cell = {0};
+    const char *text = text_of(s, column);
+    gp_text_add_escaped(&cell, text, strlen(text));
+    gp_text_addf(out, " %-*.*s", width, width, gp_text_string(&cell));
+    out->failed |= cell.failed;
+    gp_text_free(&cell);
+}
+
+/* Time, commit and branch, in columns that follow one another. */
+static void add_run(sqlite3_stmt *s, int id, struct gp_text *out)
+{
+    gp_text_addf(out, "%5lld", (long long)sqlite3_column_int64(s, id));
+    add_cell(s, id + 1, 20, out);
+    add_cell(s, id + 2, 12, out);
+    add_cell(s, id + 3, 16, out);
+}
 
 bool gp_history_list(struct gp_history *h, const struct gp_history_filter *filter, unsigned count,
                      struct gp_text *out, char *why, size_t why_size)
@@ -207,10 +247,10 @@ bool gp_history_list(struct gp_history *h, const struct gp_history_filter *filte
     while ((answer = sqlite3_step(s)) == SQLITE_ROW) {
         char time[64];
         gp_quantity_format(sqlite3_column_double(s, 7), "s", time, sizeof(time));
-        gp_text_addf(out, "%5lld %-20s %-12.12s %-16.16s %-16.16s %7lld %12s  %s\n",
-                     (long long)sqlite3_column_int64(s, 0), text_of(s, 1), text_of(s, 2),
-                     text_of(s, 3), text_of(s, 4), (long long)sqlite3_column_int64(s, 6), time,
-                     text_of(s, 5));
+        add_run(s, 0, out);
+        add_cell(s, 4, 16, out);
+        gp_text_add_linef(out, " %7lld %12s  %s", (long long)sqlite3_column_int64(s, 6), time,
+                          text_of(s, 5));
     }
     bool read = answer == SQLITE_DONE || gp_sql_failed(h, why, why_size);
     sqlite3_finalize(s);
@@ -242,14 +282,13 @@ bool gp_history_list_metric(struct gp_history *h, const struct gp_history_filter
         gp_quantity_format(median, unit, value, sizeof(value));
         if (sqlite3_column_int64(s, 0) != last) {
             last = sqlite3_column_int64(s, 0);
-            gp_text_addf(out, "%s [grid %s, block %s], %s\n", text_of(s, 1), text_of(s, 2),
-                         text_of(s, 3), metric);
+            gp_text_add_linef(out, "%s [grid %s, block %s], %s", text_of(s, 1), text_of(s, 2),
+                              text_of(s, 3), metric);
         } else if (before != 0) {
             snprintf(change, sizeof(change), "%+.2f %%", 100 * (median / before - 1));
         }
-        gp_text_addf(out, "%5lld %-20s %-12.12s %-16.16s %14s %10s\n",
-                     (long long)sqlite3_column_int64(s, 4), text_of(s, 5), text_of(s, 6),
-                     text_of(s, 7), value, change);
+        add_run(s, 4, out);
+        gp_text_addf(out, " %14s %10s\n", value, change);
         before = median;
     }
     bool read = answer == SQLITE_DONE || gp_sql_failed(h, why, why_size);

@@ -4,9 +4,11 @@
 #include "history/internal.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +19,8 @@
 #define LONGEST_S 300 /* that a command works on the file */
 /* A larger file takes too long to read. */
 #define LARGEST_CHECKED (256ll << 20)
+/* Bytes that a file beside the history takes for a few kernels. */
+#define LEAST_ROOM (128u << 10)
 
 static const char schema[] =
     "CREATE TABLE run (id INTEGER PRIMARY KEY, time TEXT NOT NULL, \"commit\" TEXT NOT NULL,"
@@ -41,9 +45,32 @@ static const char schema[] =
     "PRAGMA application_id = 1735422566; PRAGMA user_version = 1;";
 _Static_assert(APPLICATION == 1735422566 && VERSION == 1, "as the schema has them");
 
+/* SQLite does not keep the system's reason. */
+static bool is_write_error(int code)
+{
+    return code == SQLITE_IOERR || code == SQLITE_FULL;
+}
+
+static bool has_limit(unsigned long long *bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return false;
+    *bytes = limit.rlim_cur;
+    return true;
+}
+
+/* By which a kernel that has another name is found again. A history of a version before gets it
+ * with its next run; that version goes on reading it. */
+static const char code_schema[] =
+    "CREATE TABLE IF NOT EXISTS code (run INTEGER NOT NULL REFERENCES run, kernel INTEGER NOT NULL"
+    " REFERENCES kernel, hash TEXT NOT NULL, sketch TEXT NOT NULL, source TEXT NOT NULL,"
+    " line INTEGER NOT NULL, PRIMARY KEY (run, kernel)) WITHOUT ROWID;";
+
 bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size)
 {
     int code = sqlite3_errcode(h->db);
+    unsigned long long limit;
     const char *what = sqlite3_errmsg(h->db);
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_PROTOCOL)
         snprintf(why, why_size,
@@ -53,6 +80,11 @@ bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size)
     else if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
         snprintf(why, why_size, "%s: damaged, or no database (%s); nothing was changed", h->path,
                  what);
+    else if (is_write_error(code) && has_limit(&limit))
+        snprintf(why, why_size,
+                 "%s: %s, perhaps as the limit on the size of a file (ulimit -f) is %llu bytes; "
+                 "nothing was changed",
+                 h->path, what, limit);
     else if (code == SQLITE_READONLY)
         snprintf(why, why_size, "%s: it or its folder cannot be written, which SQLite has to",
                  h->path);
@@ -130,9 +162,9 @@ static void run_nothing_foreign(struct gp_history *h)
 }
 
 /* Whether it is a history of ours, made now if the file is new. */
-static bool prepare(const struct gp_history *h, bool create, char *why, size_t why_size)
+static bool prepare(struct gp_history *h, bool create, char *why, size_t why_size)
 {
-    long long application = 0, version = 0, tables = 0;
+    long long application = 0, version = 0, tables = 0, code = 0;
     if (!read_number(h, "SELECT count(*) FROM sqlite_master", &tables, why, why_size) ||
         !read_number(h, "PRAGMA application_id", &application, why, why_size) ||
         !read_number(h, "PRAGMA user_version", &version, why, why_size))
@@ -146,9 +178,14 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
                  VERSION);
         return false;
     }
-    if (tables > 0)
+    if (!read_number(h, "SELECT count(*) FROM sqlite_master WHERE name = 'code'", &code, why,
+                     why_size))
+        return false;
+    h->has_code = create || code > 0;
+    if (tables > 0) /* all reads are of one moment */
         return is_whole(h, why, why_size) &&
-               (create || run_sql(h, "BEGIN", why, why_size)); /* all reads are of one moment */
+               (create ? code > 0 || run_sql(h, code_schema, why, why_size)
+                       : run_sql(h, "BEGIN", why, why_size));
     if (!create) {
         snprintf(why, why_size, "%s: empty, no history of gpuprof", h->path);
         return false;
@@ -158,7 +195,7 @@ static bool prepare(const struct gp_history *h, bool create, char *why, size_t w
         !read_number(h, "SELECT count(*) FROM sqlite_master", &tables, why, why_size))
         return false;
     if ((tables == 0 && !run_sql(h, schema, why, why_size)) ||
-        !run_sql(h, "COMMIT", why, why_size)) {
+        !run_sql(h, code_schema, why, why_size) || !run_sql(h, "COMMIT", why, why_size)) {
         sqlite3_exec(h->db, "ROLLBACK", NULL, NULL, NULL);
         return false;
     }
@@ -180,9 +217,23 @@ static bool can_write_beside(const struct gp_history *h, char *why, size_t why_s
     return can;
 }
 
+/* Where the limit stops SQLite in the middle, it leaves files beside the history. */
+static bool has_room(const struct gp_history *h, char *why, size_t why_size)
+{
+    struct stat about = {0};
+    unsigned long long limit, size = stat(h->path, &about) == 0 ? (uint64_t)about.st_size : 0;
+    if (!has_limit(&limit) || limit >= size + LEAST_ROOM)
+        return true;
+    snprintf(why, why_size,
+             "%s: the limit on the size of a file (ulimit -f) is %llu bytes, and has to be %llu at "
+             "least; nothing was changed",
+             h->path, limit, size + LEAST_ROOM);
+    return false;
+}
+
 static bool open_once(struct gp_history *h, bool create, char *why, size_t why_size)
 {
-    if (create && !can_write_beside(h, why, why_size))
+    if (create && (!can_write_beside(h, why, why_size) || !has_room(h, why, why_size)))
         return false;
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (sqlite3_open_v2(h->path, &h->db, flags, NULL) != SQLITE_OK) {
@@ -218,8 +269,24 @@ static bool open_in_time(struct gp_history *h, bool create, char *why, size_t wh
     return true;
 }
 
+/* SQLite has names that stand for no file, or for one with settings. */
+static bool is_name_of_file(const char *path, char *why, size_t why_size)
+{
+    if (!*path)
+        snprintf(why, why_size, "the history has no name");
+    else if (*path == ':' || strncmp(path, "file:", 5) == 0)
+        snprintf(why, why_size,
+                 "%s: SQLite takes that for no name of a file; './%s' is one, in this folder", path,
+                 path);
+    else
+        return true;
+    return false;
+}
+
 struct gp_history *gp_history_open(const char *path, bool create, char *why, size_t why_size)
 {
+    if (!is_name_of_file(path, why, why_size))
+        return NULL;
     struct gp_history *h = calloc(1, sizeof(*h));
     if (h)
         h->path = strdup(path);

@@ -11,8 +11,8 @@
 #define INSTRUCTIONS "instructions"
 #define CUBIN "cubin"
 
-/* Nothing larger is unpacked, even if a profile asks for it. */
-#define LARGEST_CUBIN ((size_t)64 << 20)
+/* Nothing larger is unpacked, even if a profile asks for it; the writer's are up to 8 MiB. */
+#define LARGEST_CUBIN ((size_t)16 << 20)
 #define MOST_FUNCTIONS 4096
 #define COMPRESSION 3
 
@@ -199,6 +199,8 @@ static bool read_cubin(const json_t *line, const struct gp_code_visitor *visitor
     *why = "its \"hash\", \"size\" or \"zstd\" make no sense";
     if (!hash || !text || size < 1 || (json_int_t)LARGEST_CUBIN < size)
         return false;
+    if (visitor->wants_cubin && !visitor->wants_cubin(visitor->user, hash, (size_t)size))
+        return true;
     void *packed = gp_base64_read(text, &packed_size), *bytes = malloc((size_t)size);
     bool ok = packed && bytes &&
               ZSTD_decompress(bytes, (size_t)size, packed, packed_size) == (size_t)size;

@@ -17,6 +17,8 @@ struct gp_code_visitor {
     void *user;
     void (*instructions)(void *user, const struct gp_code_counts *counts);
     void (*cubin)(void *user, const struct gp_cubin_image *cubin);
+    /* Whether the cubin, of so many bytes, is to be unpacked; NULL: always. */
+    bool (*wants_cubin)(void *user, const char *hash, size_t size);
 };
 
 /* Reads a line of that type; one of any other is passed over. False with the reason in *why (a

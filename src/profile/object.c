@@ -1,5 +1,8 @@
 #include "profile/object.h"
 
+#include "base/escape.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +33,15 @@ json_t *gp_object_text(const char *s)
     json_t *value = json_string(s);
     if (value)
         return value;
-    char *clean = strdup(s);
-    if (!clean)
-        return NULL;
-    for (char *p = clean; *p; p++)
-        if ((unsigned char)*p >= 0x80)
-            *p = '?';
-    value = json_string(clean);
-    free(clean);
+    struct gp_text clean = {0};
+    for (size_t length = strlen(s), size; length > 0; s += size, length -= size) {
+        uint32_t character;
+        size = gp_character_at(s, length, &character);
+        gp_text_add_bytes(&clean, size > 0 ? s : "?", size > 0 ? size : 1);
+        size = size > 0 ? size : 1;
+    }
+    value = clean.failed ? NULL : json_string(gp_text_string(&clean));
+    gp_text_free(&clean);
     return value;
 }
 
@@ -118,6 +122,38 @@ struct gp_object gp_object_launch(const char *type, const struct gp_record *laun
     return o;
 }
 
+/* As \u202e, or \ud83d\ude00 beyond the first 65536. Nothing but strings has such characters. */
+static void add_escape(struct gp_text *out, uint32_t character)
+{
+    const uint32_t beyond = character - 0x10000;
+    if (character < 0x10000)
+        gp_text_addf(out, "\\u%04" PRIx32, character);
+    else
+        gp_text_addf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + (beyond >> 10),
+                     0xdc00 + (beyond & 0x3ff));
+}
+
+/* The JSON behind the first `begin` bytes, with escapes for characters that do not show. */
+static void escape_hidden(struct gp_text *out, size_t begin)
+{
+    struct gp_text json = {0};
+    if (out->failed || gp_is_printable(out->data + begin, out->length - begin))
+        return;
+    gp_text_add_bytes(&json, out->data + begin, out->length - begin);
+    out->length = begin;
+    for (size_t at = 0, size; at < json.length; at += size) {
+        uint32_t character = 0;
+        size = gp_character_at(json.data + at, json.length - at, &character);
+        if (size > 0 && !gp_character_shows(character))
+            add_escape(out, character);
+        else
+            gp_text_add_bytes(out, json.data + at, size > 0 ? size : 1);
+        size = size > 0 ? size : 1;
+    }
+    out->failed |= json.failed;
+    gp_text_free(&json);
+}
+
 static int append(const char *bytes, size_t length, void *text)
 {
     gp_text_add_bytes(text, bytes, length);
@@ -126,9 +162,11 @@ static int append(const char *bytes, size_t length, void *text)
 
 bool gp_object_finish(struct gp_object *o, struct gp_text *out)
 {
+    const size_t begin = out->length;
     bool complete = !o->failed && json_dump_callback(o->object, append, out,
                                                      JSON_COMPACT | JSON_REAL_PRECISION(17)) == 0;
     json_decref(o->object);
     o->object = NULL;
+    escape_hidden(out, begin);
     return complete && !out->failed;
 }

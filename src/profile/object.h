@@ -22,7 +22,7 @@ struct gp_object gp_object_new(const char *type);
 void gp_object_put(struct gp_object *o, json_t *into, const char *key, json_t *value);
 void gp_object_append(struct gp_object *o, json_t *array, json_t *value);
 
-/* A string; bytes that are no UTF-8, which arguments and kernel names may hold, become '?'. */
+/* A string; a byte that is no UTF-8, which arguments and kernel names may hold, becomes '?'. */
 json_t *gp_object_text(const char *s);
 json_t *gp_object_whole(uint64_t n);
 json_t *gp_object_extent(struct gp_object *o, const unsigned extent[3]);
@@ -39,7 +39,8 @@ struct gp_object gp_object_launch(const char *type, const struct gp_record *laun
 /* The line of a count: of all launches, or of those passed over for a reason. */
 struct gp_object gp_object_count(const struct gp_count *count);
 
-/* Appends the object in one line, without the newline, and frees it. False when out of memory. */
+/* Appends the object in one line, without the newline, and frees it. Characters that a terminal
+ * would act on, or that do not show, are escaped (\u202e). False when out of memory. */
 bool gp_object_finish(struct gp_object *o, struct gp_text *out);
 
 #endif

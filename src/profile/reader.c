@@ -17,7 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGEST_LINE (64u << 20)
+/* The writer's longest line holds the cubin of a kernel, of 8 MiB at most; in another one stands an
+ * array for each of its instructions. */
+#define LARGEST_LINE (16u << 20)
+#define TOO_LONG "it is longer than 16 MiB"
+#define MOST_PARTS (1u << 20)
+#define TOO_MANY_PARTS "it has more than a million objects and arrays"
+/* So many lines that make no sense are passed over before the rest is. */
+#define MOST_LEFT_OUT 1000000
 #define PART (1u << 17)
 
 /* A launch that was written early, kept until it is written in full. */
@@ -31,11 +38,13 @@ struct reading {
     size_t line;
     const struct gp_profile_visitor *visitor;
     bool seen_header;
-    int format;      /* of the process at hand */
-    bool ended;      /* it has its "end" line */
-    bool torn;       /* the file ends in the middle of a line */
-    bool stopped;    /* by a failure, or by a visitor */
-    bool failed;     /* `why` says it */
+    int format;        /* of the process at hand */
+    bool ended;        /* it has its "end" line */
+    bool torn;         /* the file ends in the middle of a line */
+    bool stopped;      /* by a failure, or by a visitor */
+    bool failed;       /* `why` says it */
+    bool in_long_line; /* the text goes on in a line that is too long */
+    bool compressed;
     size_t left_out; /* lines */
     struct gp_once once;
     struct early *early[GP_MAX_EARLY]; /* in order */
@@ -74,9 +83,11 @@ static void fail_file(struct reading *r, const char *why, const char *more)
 static bool leave_out(struct reading *r, const char *why)
 {
     if (!r->seen_header)
-        return fail(r, "not a gpuprof profile: %s", why);
+        return fail(r, "not a gpuprof profile%s: %s", r->compressed ? ", or damaged" : "", why);
     if (r->left_out++ == 0)
         snprintf(r->why, r->why_size, "%s:%zu: %s", r->path, r->line, why);
+    if (r->left_out == MOST_LEFT_OUT)
+        r->stopped = true;
     return false;
 }
 
@@ -90,8 +101,9 @@ static bool visited(struct reading *r, bool goes_on)
 
 static void say_how_many(struct reading *r)
 {
-    char more[64];
-    snprintf(more, sizeof(more), "; this line and %zu more are left out", r->left_out - 1);
+    char more[96];
+    snprintf(more, sizeof(more), "; this line and %zu more are left out%s", r->left_out - 1,
+             r->left_out == MOST_LEFT_OUT ? ", and the rest of the file" : "");
     size_t length = strlen(r->why), room = r->why_size - length;
     snprintf(r->why + length, room, "%s", r->left_out > 1 ? more : "; the line is left out");
 }
@@ -397,16 +409,27 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     return !r->visitor->other || visited(r, r->visitor->other(r->visitor->user, type, object));
 }
 
+/* An empty object takes a hundred times as much memory as its text. */
+static bool has_too_many_parts(const char *text, size_t length)
+{
+    size_t parts = 0;
+    for (size_t i = 0; length > MOST_PARTS && i < length && parts <= MOST_PARTS; i++)
+        parts += text[i] == '{' || text[i] == '[';
+    return parts > MOST_PARTS;
+}
+
 static bool read_object(struct reading *r, const char *text, size_t length)
 {
     char why[256];
     json_error_t error;
+    if (has_too_many_parts(text, length))
+        return leave_out(r, TOO_MANY_PARTS);
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!object) {
         snprintf(why, sizeof(why), "no JSON: %s", error.text);
         return leave_out(r, why);
     }
-    if (!gp_make_printable(object)) {
+    if (!r->visitor->exact && !gp_make_printable(object)) {
         json_decref(object);
         return fail(r, "out of memory");
     }
@@ -499,11 +522,10 @@ static void read_last_line(struct reading *r, const char *text, size_t length,
     }
     r->torn = true;
     if (notes) {
-        gp_text_add_escaped(notes, r->path, strlen(r->path));
-        gp_text_addf(notes,
-                     ":%zu: the last line is incomplete and left out; the program was probably "
-                     "ended while writing it\n",
-                     r->line);
+        gp_text_add_linef(notes,
+                          "%s:%zu: the last line is incomplete and left out; the program was "
+                          "probably ended while writing it",
+                          r->path, r->line);
     }
 }
 
@@ -524,6 +546,31 @@ static void read_lines(struct reading *r, struct gp_text *text)
     text->length = rest;
 }
 
+/* Takes a part of the file. A line that is too long is passed over as it comes. */
+static void take_part(struct reading *r, const char *part, size_t length, struct gp_text *text)
+{
+    const char *newline = memchr(part, '\n', length);
+    if (r->in_long_line) {
+        if (!newline)
+            return;
+        r->in_long_line = false;
+        length -= (size_t)(newline + 1 - part);
+        part = newline + 1;
+        newline = memchr(part, '\n', length);
+    }
+    gp_text_add_bytes(text, part, length);
+    if (text->failed) {
+        fail(r, "out of memory");
+    } else if (newline) {
+        read_lines(r, text);
+    } else if (text->length > LARGEST_LINE) {
+        r->line++;
+        leave_out(r, TOO_LONG);
+        r->in_long_line = true;
+        gp_text_clear(text);
+    }
+}
+
 /* Reads up to the end, or to where the file cannot be read on. */
 static void read_all(struct reading *r, struct gp_source *source, struct gp_text *text)
 {
@@ -532,13 +579,8 @@ static void read_all(struct reading *r, struct gp_source *source, struct gp_text
     if (!part)
         fail(r, "out of memory");
     while (!r->stopped && (n = gp_source_read(source, part, PART, why, sizeof(why))) > 0) {
-        gp_text_add_bytes(text, part, (size_t)n);
-        if (text->failed)
-            fail(r, "out of memory");
-        else if (memchr(part, '\n', (size_t)n))
-            read_lines(r, text);
-        else if (text->length > LARGEST_LINE)
-            fail(r, "not a gpuprof profile (a line is longer than 64 MiB)");
+        r->compressed = gp_source_is_compressed(source);
+        take_part(r, part, (size_t)n, text);
     }
     if (n < 0)
         fail_file(r, why, r->seen_header ? "; the rest is left out" : "");
@@ -552,13 +594,16 @@ static void read_source(struct reading *r, struct gp_source *source, struct gp_t
     if (!r->stopped && text.length > 0)
         read_last_line(r, text.data, text.length, notes);
     else if (!r->stopped && r->seen_header && notes && gp_source_is_unfinished(source))
-        gp_text_addf(notes, "%s: the file was not completed; the program was probably ended\n",
-                     r->path);
-    r->torn |= gp_source_is_torn(source);
+        gp_text_add_linef(notes, "%s: the file was not completed; the program was probably ended",
+                          r->path);
+    r->torn |= gp_source_is_torn(source) || r->in_long_line;
     if (!r->stopped && !r->seen_header)
-        fail_file(r, "empty, not a gpuprof profile", "");
+        fail_file(r,
+                  gp_source_is_unfinished(source) ? "cut before its first line ends"
+                                                  : "empty, not a gpuprof profile",
+                  "");
     gp_text_free(&text);
-    if (r->stopped && !r->failed)
+    if (r->stopped && !r->failed && r->left_out < MOST_LEFT_OUT)
         return;
     /* Also where the rest cannot be read: these launches came in front of it. */
     if (!give_the_rest(r))

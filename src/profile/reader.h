@@ -33,6 +33,9 @@ struct gp_profile_position {
  * reading. */
 struct gp_profile_visitor {
     void *user;
+    /* Texts are as they are in the file, for a view in which nothing acts on them. Else they are
+     * printable (base/escape.h). */
+    bool exact;
     bool (*header)(void *user, const struct gp_profile_header *header);
     bool (*device)(void *user, const struct gp_device *device);
     bool (*launch)(void *user, const struct gp_record *launch);

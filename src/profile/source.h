@@ -14,9 +14,12 @@ struct gp_source *gp_source_open(const char *path);
 void gp_source_close(struct gp_source *source);
 
 /* Up to `size` bytes. Their number, 0 at the end, or -1 with the reason in `why`: the file cannot
- * be read on, or is damaged from here on. */
+ * be read on, is damaged from here on, or is far larger than a profile that was compressed. */
 ssize_t gp_source_read(struct gp_source *source, char *bytes, size_t size, char *why,
                        size_t why_size);
+
+/* Once bytes were read. */
+bool gp_source_is_compressed(const struct gp_source *source);
 
 /* At the end: whether it is compressed, and the writer did not come to end it. */
 bool gp_source_is_unfinished(const struct gp_source *source);

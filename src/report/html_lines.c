@@ -2,11 +2,10 @@
 
 #include "report/by_line.h"
 #include "report/json.h"
+#include "report/source_file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MOST_LINES 150
 #define FEW_LINES 10 /* of a kernel behind which there is no room */
@@ -31,13 +30,10 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 /* ---- text of source files ---- */
 
-/* A file that is read from its first line on. */
+/* The file of the last line. */
 struct source_text {
     const char *directory, *file; /* NULL: none yet */
-    FILE *stream;
-    char *line;
-    size_t size;
-    unsigned number; /* of `line`; 0: none was read */
+    struct gp_source_file source;
 };
 
 /* A profile names files, and a page is passed on: nothing but source is put into it. */
@@ -52,43 +48,29 @@ static bool is_source(const char *file)
     return false;
 }
 
-static void close_source(struct source_text *t)
-{
-    if (t->stream)
-        fclose(t->stream);
-    free(t->line);
-    *t = (struct source_text){0};
-}
-
 static void open_source(struct source_text *t, const char *directory, const char *file)
 {
     char path[4096];
-    struct stat about;
-    close_source(t);
+    gp_source_file_free(&t->source);
     t->directory = directory;
     t->file = file;
     bool within = *directory && file[0] != '/';
     snprintf(path, sizeof(path), "%s%s%s", within ? directory : "", within ? "/" : "", file);
-    if (is_source(path) && stat(path, &about) == 0 && S_ISREG(about.st_mode))
-        t->stream = fopen(path, "re");
+    if (is_source(path))
+        gp_source_file_read(&t->source, path);
 }
 
-/* The text of a line, which is not before the last one asked for of that file; NULL: not there. */
+/* The text of a line, cut where it is long; NULL: not there. */
 static const char *text_of(struct source_text *t, const struct gp_line_counts *line)
 {
     if (!t->file || strcmp(t->file, line->file) != 0 || strcmp(t->directory, line->directory) != 0)
         open_source(t, line->directory, line->file);
-    while (t->stream && t->number < line->line) {
-        if (getline(&t->line, &t->size, t->stream) < 0)
-            return NULL;
-        t->number++;
-    }
-    if (!t->stream || t->number != line->line || !t->line)
+    if (line->line < 1 || line->line > t->source.count)
         return NULL;
-    t->line[strcspn(t->line, "\r\n")] = '\0';
-    if (strlen(t->line) > LONGEST_LINE)
-        t->line[LONGEST_LINE] = '\0';
-    return t->line;
+    char *text = t->source.lines[line->line - 1];
+    if (strnlen(text, LONGEST_LINE + 1) > LONGEST_LINE)
+        text[LONGEST_LINE] = '\0';
+    return text;
 }
 
 /* ---- lines ---- */
@@ -174,7 +156,7 @@ void gp_html_lines(const struct gp_lines *lines, size_t *room, struct gp_text *o
     gp_text_add(out, "]");
     gp_json_key(out, "source_share");
     gp_json_number(out, least);
-    close_source(&text);
+    gp_source_file_free(&text.source);
     gp_by_line_free(&by_line);
     const size_t used = out->length - begin;
     *room -= used < *room ? used : *room;

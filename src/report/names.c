@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,14 +335,38 @@ static bool name_all(const struct gp_span *texts, size_t count, int depth, char 
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* A text beside its hash: thousands of long names that begin alike are compared in time. */
+struct hashed {
+    const char *text;
+    uint64_t hash;
+};
+
+static struct hashed hashed(const char *text)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *p = text; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    return (struct hashed){text, hash};
+}
+
+static bool is_same(struct hashed a, struct hashed b)
+{
+    return a.hash == b.hash && strcmp(a.text, b.text) == 0;
+}
+
+struct hashed_kernel {
+    struct hashed kernel, brief, name; /* the last one as it is shown */
+};
+
 /* The name with its parameters where that without is another kernel's as well. */
-static struct gp_span text_of(const struct gp_kernel_spelling *kernels, size_t count, size_t i)
+static struct gp_span text_of(const struct gp_kernel_spelling *kernels,
+                              const struct hashed_kernel *hashes, size_t count, size_t i)
 {
     const struct gp_kernel_spelling *k = &kernels[i];
     const char *text = k->brief;
     for (size_t other = 0; other < count && text == k->brief; other++) {
-        if (strcmp(kernels[other].brief, k->brief) != 0 ||
-            strcmp(kernels[other].kernel, k->kernel) == 0)
+        if (!is_same(hashes[other].brief, hashes[i].brief) ||
+            is_same(hashes[other].kernel, hashes[i].kernel))
             continue;
         const char *without_type = strstr(k->full, k->brief);
         text = without_type ? without_type : k->full;
@@ -405,26 +430,27 @@ static bool add_operations(const struct gp_span *texts, size_t count, char **nam
     return answer;
 }
 
-static bool is_taken(char *const *names, size_t count, const char *name)
+static bool is_taken(const struct hashed_kernel *hashes, size_t count, const char *name)
 {
+    const struct hashed wanted = hashed(name);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
+        if (is_same(hashes[i].name, wanted))
             return true;
     return false;
 }
 
 /* Numbers kernels that have one name all the same: those of unnamed namespaces of two files. */
-static bool number_the_rest(const struct gp_kernel_spelling *kernels, size_t count, char **names)
+static bool number_the_rest(struct hashed_kernel *hashes, size_t count, char **names)
 {
     struct gp_text name = {0};
     bool answer = true;
     for (size_t i = 0; i < count && answer; i++) {
         size_t same = 0;
-        while (same < i && strcmp(kernels[same].kernel, kernels[i].kernel) != 0)
+        while (same < i && !is_same(hashes[same].kernel, hashes[i].kernel))
             same++;
         gp_text_clear(&name);
         gp_text_add(&name, names[same]);
-        for (size_t n = 2; same == i && is_taken(names, i, gp_text_string(&name)); n++) {
+        for (size_t n = 2; same == i && is_taken(hashes, i, gp_text_string(&name)); n++) {
             gp_text_clear(&name);
             gp_text_addf(&name, "%s #%zu", names[i], n);
         }
@@ -433,6 +459,7 @@ static bool number_the_rest(const struct gp_kernel_spelling *kernels, size_t cou
         if (answer) {
             free(names[i]);
             names[i] = copy;
+            hashes[i].name = hashed(copy);
         }
     }
     gp_text_free(&name);
@@ -442,13 +469,19 @@ static bool number_the_rest(const struct gp_kernel_spelling *kernels, size_t cou
 bool gp_names_distinct(const struct gp_kernel_spelling *kernels, size_t count, char **out)
 {
     struct gp_span *texts = calloc(count + 1, sizeof(*texts));
+    struct hashed_kernel *hashes = calloc(count + 1, sizeof(*hashes));
+    bool answer = texts && hashes;
     for (size_t i = 0; i < count; i++) {
         out[i] = NULL;
-        if (texts)
-            texts[i] = text_of(kernels, count, i);
+        if (answer)
+            hashes[i] = (struct hashed_kernel){.kernel = hashed(kernels[i].kernel),
+                                               .brief = hashed(kernels[i].brief)};
     }
-    bool answer = texts && name_all(texts, count, 0, out) && add_operations(texts, count, out) &&
-                  number_the_rest(kernels, count, out);
+    for (size_t i = 0; i < count && answer; i++)
+        texts[i] = text_of(kernels, hashes, count, i);
+    answer = answer && name_all(texts, count, 0, out) && add_operations(texts, count, out) &&
+             number_the_rest(hashes, count, out);
+    free(hashes);
     free(texts);
     return answer;
 }

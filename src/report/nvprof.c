@@ -361,8 +361,14 @@ static void add_times(const struct tables *t)
 
 static void add_tables(const struct tables *t)
 {
-    if (t->run->command)
-        gp_text_addf(t->out, "==%ld== Profiling application: %s\n", t->run->pid, t->run->command);
+    if (t->run->command) {
+        gp_text_addf(t->out, "==%ld== Profiling application: ", t->run->pid);
+        if (t->view->csv)
+            gp_csv_line(t->run->command, t->out);
+        else
+            gp_text_add(t->out, t->run->command);
+        gp_text_add(t->out, "\n");
+    }
     if (t->view->times)
         add_times(t);
     if (t->count == 0) {

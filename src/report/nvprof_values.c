@@ -123,13 +123,36 @@ bool gp_nvprof_has_event(const struct gp_metric *metric)
     return gp_nvprof_is_event(metric) || strcmp(metric->name, "inst_executed") == 0;
 }
 
+/* Signs with which a formula begins; the wide ones as well, which some spreadsheets take for them.
+ */
+static bool is_formula(const char *cell)
+{
+    static const char *const signs[] = {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    cell += strspn(cell, " \t\r\n\"");
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        const size_t length = strlen(signs[i]);
+        if (strncmp(cell, signs[i], length) == 0)
+            return cell[length] != '\0'; /* "-" is a name of standard input */
+    }
+    return false;
+}
+
 void gp_csv_text(const char *text, struct gp_text *out)
 {
-    gp_text_add(out, "\"");
+    gp_text_add(out, is_formula(text) ? "\"'" : "\"");
     for (; *text; text++) {
         if (*text == '"')
             gp_text_add(out, "\"");
         gp_text_add_bytes(out, text, 1);
     }
     gp_text_add(out, "\"");
+}
+
+void gp_csv_line(const char *text, struct gp_text *out)
+{
+    for (; *text; text++) {
+        gp_text_add_bytes(out, text, 1);
+        if (strchr(",;\t", *text) && is_formula(text + 1))
+            gp_text_add(out, "'");
+    }
 }

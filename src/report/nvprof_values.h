@@ -26,7 +26,11 @@ bool gp_nvprof_is_event(const struct gp_metric *metric);
 /* Whether nvprof had an event of that name: inst_executed is both a metric and an event. */
 bool gp_nvprof_has_event(const struct gp_metric *metric);
 
-/* Appends a field of CSV in quotes. */
+/* Appends a cell of CSV in quotes. One that a spreadsheet would take for a formula gets a ' in
+ * front, with which it is text. */
 void gp_csv_text(const char *text, struct gp_text *out);
+
+/* The same for a line of words that is no row, in whose middle a cell may begin. */
+void gp_csv_line(const char *text, struct gp_text *out);
 
 #endif

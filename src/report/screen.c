@@ -1,6 +1,7 @@
 #include "report/screen.h"
 
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "gpuprof_version.h"
 #include "report/kernel_table.h"
 #include "report/layout.h"
@@ -295,8 +296,12 @@ static void add_behind(const struct gp_summary *s, const char *profile, size_t w
 {
     add_not_measured(s, width, out);
     if (profile && *profile) {
+        struct gp_text name = {0};
+        gp_text_add_escaped(&name, profile, strlen(profile));
         gp_text_add(out, "\nMore: gpuprof report --details ");
-        gp_wrap_to(out, width, 3, profile);
+        gp_wrap_to(out, width, 3, gp_text_string(&name));
+        out->failed |= name.failed;
+        gp_text_free(&name);
     } else if (profile) {
         gp_text_add(out, "\nMore: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof "
                          "report --details FILE\n");

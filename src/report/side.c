@@ -3,6 +3,7 @@
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "base/estimate.h"
+#include "base/hash.h"
 #include "profile/number.h"
 #include "report/names.h"
 #include "report/nvprof_values.h"
@@ -24,6 +25,7 @@ struct cell {
 };
 
 struct line {
+    UT_hash_handle hh; /* while lines are made; later they are sorted */
     const char *kernel;
     char *full, *brief; /* demangled, where that is wanted */
     char *shown;        /* in its column */
@@ -36,7 +38,7 @@ struct side {
     const struct gp_view *view;
     const char *const *names;
     size_t profiles, metric_count;
-    struct line *lines;
+    struct line *lines, *by_kernel;
     size_t count;
     int duration; /* its index among the metrics, -1: not selected */
     struct gp_text *out;
@@ -59,19 +61,21 @@ static bool add_to(struct side *s, struct cell *cell, const struct gp_group *gro
 /* The line of the kernel, NULL when out of memory; there is room for it. */
 static struct line *line_of(struct side *s, const char *kernel)
 {
-    for (size_t i = 0; i < s->count; i++)
-        if (strcmp(s->lines[i].kernel, kernel) == 0)
-            return &s->lines[i];
-    struct line *line = &s->lines[s->count];
+    struct line *line = NULL;
+    HASH_FIND_STR(s->by_kernel, kernel, line);
+    if (line)
+        return line;
+    line = &s->lines[s->count];
     line->kernel = kernel;
     line->cells = calloc(s->profiles, sizeof(*line->cells));
     if (!line->cells)
         return NULL;
     s->count++;
-    return line;
+    HASH_ADD_KEYPTR(hh, s->by_kernel, line->kernel, strlen(line->kernel), line);
+    return line->hh.tbl ? line : NULL;
 }
 
-static bool fill(struct side *s, const struct gp_summary *const *summaries)
+static bool fill_lines(struct side *s, const struct gp_summary *const *summaries)
 {
     size_t most = 1;
     for (size_t p = 0; p < s->profiles; p++)
@@ -88,6 +92,13 @@ static bool fill(struct side *s, const struct gp_summary *const *summaries)
         }
     }
     return true;
+}
+
+static bool fill(struct side *s, const struct gp_summary *const *summaries)
+{
+    bool filled = fill_lines(s, summaries);
+    HASH_CLEAR(hh, s->by_kernel);
+    return filled;
 }
 
 static int by_time(const void *x, const void *y)

@@ -28,6 +28,7 @@ struct gp_sources {
     struct entry *entries; /* by kernel, in the order in which they came */
     struct entry *list[MOST_KERNELS];
     size_t count, bytes;
+    size_t unpacked; /* bytes of cubins that were wanted */
     struct cubin *cubins;
 };
 
@@ -169,6 +170,16 @@ bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source)
         return false;
     s->bytes += size;
     find_cubin(s, e);
+    return true;
+}
+
+bool gp_sources_wants_cubin(struct gp_sources *s, const char *hash, size_t size)
+{
+    struct cubin *c = NULL;
+    HASH_FIND_STR(s->cubins, hash, c);
+    if (c || size > MOST_BYTES - s->unpacked)
+        return false;
+    s->unpacked += size;
     return true;
 }
 

@@ -23,6 +23,10 @@ bool gp_sources_add_cubin(struct gp_sources *s, const struct gp_cubin_image *cub
 /* NULL where nothing is known of the kernel (its mangled name). Lives as long as the sources. */
 const struct gp_lines *gp_sources_of(const struct gp_sources *s, const char *kernel);
 
+/* Whether a cubin of that hash is not there yet, and such cubins may be unpacked: all of them
+ * together have a limit, also those that then make no sense. */
+bool gp_sources_wants_cubin(struct gp_sources *s, const char *hash, size_t size);
+
 /* In the order in which they came. */
 size_t gp_sources_count(const struct gp_sources *s);
 const struct gp_lines *gp_sources_at(const struct gp_sources *s, size_t i);

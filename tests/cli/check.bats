@@ -104,6 +104,27 @@ rules() {
     [ "$status" -eq 1 ]
 }
 
+@test "Markdown shows names and messages letter by letter, and makes no link of them" {
+    command -v cmark-gfm >/dev/null || skip "no cmark-gfm"
+    local name shown
+    while IFS= read -r name; do
+        rules "[regex:^\\Q$name\\E\$]" 'gld_efficiency >= 90 %' "[no $name]" required
+        profile 65000 50 3 "${name//\\/\\\\}" >odd.jsonl
+        run "$gpuprof" check -t rules.ini odd.jsonl --format markdown=v.md
+        [ "$status" -eq 1 ]
+        "$formats" markdown v.md
+        shown=$(cmark-gfm -e table -e autolink v.md | python3 -c 'import re, sys, html
+cells = re.findall("<t[dh]>(.*?)</t[dh]>", sys.stdin.read(), re.S)
+print(*(html.unescape(re.sub("</?code>", "", cell)) for cell in cells), sep="\n")')
+        grep -qxF -- "$name" <<<"$shown"
+        grep -qF -- "no kernel matches [no $name]" <<<"$shown"
+    done <<'END'
+see http://example.com/x and www.example.com, ftp://a.bc
+me@example.com and @me cost $1 or $2
+a|b `c` **d** ~~e~~ f_g_h <i>j</i> ![k](l) & &amp; \*
+END
+}
+
 @test "JUnit and SARIF are as their published schemas say" {
     "$formats" --published sarif /dev/null 2>&1 | grep -q "was not called" && skip "build/schemas is not there"
     rules '[*]' 'gld_efficiency >= 90 %' 'achieved_occupancy > 0' 'allow = 1' '[none]' required
@@ -219,13 +240,75 @@ new.json.new" ]
     [ "$status" -eq 2 ]
 }
 
+@test "a kernel with another name is paired by hand, in a comparison and in a verdict" {
+    local pair command
+    profile 65000 100 5 _Z8sum_slowPfi >slow.jsonl
+    profile 65000 50 5 _Z8sum_fastPfi | sed 's/524288,1,1/262144,1,1/; s/\[32,1,1\]/[32,2,1]/' >fast.jsonl
+    "$gpuprof" baseline slow.jsonl -o base.json
+    "$gpuprof" history add slow.jsonl --db h.db
+    # Nothing says that they are one kernel.
+    run "$gpuprof" compare slow.jsonl fast.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"sum_fast(float*, int)"*"new: only B has it"*"launches in a run "*" - "*" 5"*"time in a run by the median launch "*" - "*" 325 us"* ]]
+    [[ $output == *"sum_slow(float*, int)"*"gone: only A has it"*"launches in a run "*" 5 "*" -"*"time in a run by the median launch "*" 325 us "*" -"* ]]
+    [[ $output == *"of kernels that one side has "*" 325 us "*" 325 us"* ]]
+    run "$gpuprof" check --baseline base.json fast.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"sum_slow(float*, int) [grid 524288, block 32]: is gone: it was not launched; 5 launches in a run, 325 us"* ]]
+    [[ $output == *"sum_fast(float*, int) [grid 262144, block 32x2]: is new: the other side does not have it; 5 launches in a run, 325 us"* ]]
+    for pair in sum_slow=sum_fast 'sum_slow(float*, int)=*fast*' 'regex:slow=regex:fast'; do
+        run "$gpuprof" compare slow.jsonl fast.jsonl --pair "$pair"
+        [ "$status" -eq 0 ]
+        [[ $output == *"was sum_slow(float*, int): paired by hand"* ]]
+        [[ $output == *"grid 262144, block 32x2, was grid 524288, block 32"* ]]
+        [[ $output == *"gld_efficiency "*" 100 % "*" 50 % "*"-50 %  worse"* ]]
+        [[ $output != *gone* && $output != *"of kernels that one side has"* ]]
+        for command in "check --baseline base.json" "history check --db h.db"; do
+            run "$gpuprof" $command fast.jsonl --pair "$pair" --format text --format junit=v.junit,sarif=v.sarif,markdown=v.md,gitlab=v.gitlab,github=v.github
+            [ "$status" -eq 1 ]
+            [[ $output == *"note: sum_fast(float*, int) [grid 262144, block 32x2]: its name was 'sum_slow(float*, int)': paired by hand; grid 262144, block 32x2, was grid 524288, block 32"* ]]
+            [[ $output == *"violated: sum_fast(float*, int) [grid 262144, block 32x2]: gld_efficiency is 50 %, was 100 %"* ]]
+            [[ $output != *gone* ]]
+            "$formats" junit v.junit sarif v.sarif markdown v.md gitlab v.gitlab github v.github
+            grep -q "its name was" v.junit
+            grep -q "its name was" v.sarif
+            grep -q "its name was" v.md
+        done
+    done
+    printf '[*]\nchanged = fail\n[sum_fast]\ngld_efficiency = 60 %%\n' >tolerance.ini
+    run "$gpuprof" check --baseline base.json fast.jsonl --pair sum_slow=sum_fast --tolerance tolerance.ini
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == "violated: sum_fast(float*, int) [grid 262144, block 32x2]: its name was"* ]]
+    [[ $output == *"1 of "*"checks violated"* ]]
+    # Two kernels of one profile.
+    cat slow.jsonl <(tail -n +2 fast.jsonl) >both.jsonl
+    run "$gpuprof" compare both.jsonl both.jsonl --pair sum_slow=sum_fast
+    [[ $output == *"was sum_slow(float*, int): paired by hand"* ]]
+    # Wrong ones.
+    run "$gpuprof" compare slow.jsonl fast.jsonl --pair sum_slow
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --pair: 'sum_slow' is no pair: write OLD=NEW, two names of kernels" ]
+    run "$gpuprof" compare slow.jsonl fast.jsonl --pair sum_slow=sum_slow
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --pair: no kernel of the second side is called 'sum_slow'" ]
+    run "$gpuprof" check --baseline base.json fast.jsonl --pair sum_fast=sum_fast
+    [ "$status" -eq 2 ]
+    [[ $output == *"--pair: no kernel of the first side is called 'sum_fast'"* ]]
+    run "$gpuprof" check -t rules.ini fast.jsonl --pair a=b
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --pair is for a comparison: say --baseline FILE as well" ]
+    run "$gpuprof" history add fast.jsonl --db h.db --pair a=b
+    [ "$status" -eq 2 ]
+}
+
 @test "kernels that are new, gone, renamed or changed are named" {
     profile 65000 100 5 _Z3addIfEvPT_ >float.jsonl
     profile 65000 100 5 _Z3addIdEvPT_ >double.jsonl
     "$gpuprof" baseline float.jsonl -o base.json
     run "$gpuprof" check --baseline base.json double.jsonl
     [ "$status" -eq 2 ] # nothing could be compared
-    [[ $output == *"void add<float>(float*) [grid 524288, block 32]: is gone; 'void add<double>(double*)' may be the same kernel under another name"* ]]
+    [[ $output == *"void add<float>(float*) [grid 524288, block 32]: is gone; 'void add<double>(double*)' may be the same kernel under another name: the same name but for template arguments, hashes or numbers, the same configuration, launched as often; 5 launches in a run, 325 us"* ]]
+    [[ $output == *"--pair OLD=NEW says that a kernel has another name"* ]]
     printf '[*]\ngone = fail\n' >tolerance.ini
     run "$gpuprof" check --baseline base.json --tolerance tolerance.ini double.jsonl
     [ "$status" -eq 1 ]
@@ -643,4 +726,93 @@ duration = 2 %'; do
     head -c 20000 "$gpuprof" >mine/x.ini
     run env GPUPROF_METRICS_PATH=mine "$gpuprof" report good.jsonl
     [ "$(grep -c 'mine/x.ini' <<<"$output")" -eq 1 ]
+}
+
+# shows ARGUMENT...: none of the outputs of the command has a byte that a terminal acts on, or a line that
+# begins in the middle of a name.
+shows() {
+    "$gpuprof" "$@" >shown 2>&1 || [ $? -le 2 ]
+    [ "$(LC_ALL=C tr -d '\n -~' <shown | wc -c)" -eq 0 ]
+    run grep -n '^line two' shown
+    [ "$status" -eq 1 ]
+}
+
+@test "no command lets a name move the terminal's cursor or begin a line" {
+    local odd=$'\e[2J\nline two' file format
+    cp good.jsonl "good$odd.jsonl"
+    printf '{"type":"header","format":1}\n{"type":"launch","x": tru}\n' >"wrong$odd.jsonl"
+    rules '[*]' 'duration < 1 s' '[no such]' 'launches < 1'
+    cp rules.ini "rules$odd.ini"
+    rules '[*]' 'durtion < 1 s'
+    cp rules.ini "wrong$odd.ini"
+    { sed 's/"format":1/"format":2/' good.jsonl; echo '{"type":"given_up","reason":"no more"}'; } >"unfinished$odd.jsonl"
+    for file in "good$odd.jsonl" "wrong$odd.jsonl" "none$odd.jsonl" "unfinished$odd.jsonl"; do
+        shows report "$file"
+        shows report --details --merge "$file" "$file"
+        shows source "$file" vectorAdd
+        shows thresholds --from "$file"
+        shows baseline "$file" -o "base$odd.json"
+        shows baseline "$file" -o "none$odd/base.json"
+        shows compare "base$odd.json" "$file"
+        shows compare "$file" "good$odd.jsonl,$file"
+        shows history add "$file" --db "h$odd.db" --commit "c$odd" --branch "b$odd"
+        shows history check --db "h$odd.db" "$file"
+        shows history check --db "$file"
+        for format in text junit github gitlab sarif markdown; do
+            shows check -t "rules$odd.ini" "$file" -f $format
+            shows check --baseline "base$odd.json" "$file" -f $format
+        done
+        shows check -t "rules$odd.ini" "$file" -f "text=none$odd/x"
+        shows check -t "wrong$odd.ini" "$file"
+        shows check --baseline "base$odd.json" --tolerance "wrong$odd.ini" "$file"
+    done
+    shows history show --db "h$odd.db"
+    shows history show --db "h$odd.db" -k '*'
+    # A baseline and a history come from anywhere as well.
+    sed -i 's/vectorAdd/\\u001b[2J\\nline two/; s/NVIDIA H200/\\u001b[2J\\nline two/' "base$odd.json"
+    shows compare "base$odd.json" good.jsonl
+    shows check --baseline "base$odd.json" good.jsonl
+}
+
+@test "a limit on the size of files keeps a run out of the history, and leaves nothing beside it" {
+    local limit
+    for limit in 0 4 40 100; do
+        run bash -c "ulimit -f $limit; exec '$gpuprof' history add good.jsonl --db new.db"
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: new.db: the limit on the size of a file (ulimit -f) is $((1024 * limit)) bytes, and has to be 131072 at least; nothing was changed" ]
+        [ -z "$(ls new.db* 2>/dev/null)" ]
+    done
+    # It stops SQLite in the middle.
+    for ((i = 0; i < 400; i++)); do echo; done |
+        awk -v line="$(tail -1 good.jsonl)" '{ l = line; sub("vectorAdd", "v" 100000 + NR "rAdd", l); sub("_Z9", "_Z11", l); print l }' >launches
+    cat header launches >many.jsonl
+    "$gpuprof" history add good.jsonl --db h.db
+    cp h.db before.db
+    run bash -c "ulimit -f 160; exec '$gpuprof' history add many.jsonl --db h.db"
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: h.db: disk I/O error, perhaps as the limit on the size of a file (ulimit -f) is 163840 bytes; nothing was changed" ]
+    [ "$(ls h.db*)" = h.db ]
+    run "$gpuprof" history show --db h.db
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 2 ]
+    "$gpuprof" history add many.jsonl --db h.db
+}
+
+@test "names that are no file to SQLite are no histories" {
+    local name
+    for name in :memory: :x file::memory: 'file:x?mode=memory'; do
+        for verb in "add good.jsonl" show check; do
+            run "$gpuprof" history $verb --db "$name"
+            [ "$status" -eq 2 ]
+            [[ $output == *"$name: SQLite takes that for no name of a file; './$name' is one, in this folder"* ]]
+        done
+        "$gpuprof" history add good.jsonl --db "./$name"
+        run "$gpuprof" history show --db "./$name"
+        [ "${#lines[@]}" -eq 2 ]
+    done
+    run "$gpuprof" history add good.jsonl --db ''
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: the history has no name" ]
+    run "$gpuprof" history add good.jsonl --db /dev/null
+    [ "$status" -eq 2 ]
 }

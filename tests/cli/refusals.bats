@@ -138,6 +138,42 @@ says() {
     says 2 "a side names no profile" compare , run.jsonl
 }
 
+@test "rules that are a file of the kernel's, which may have nothing to read" {
+    [ -r /proc/kmsg ] || skip "/proc/kmsg cannot be read"
+    dd if=/proc/kmsg of=/dev/null iflag=nonblock bs=64k 2>/dev/null || true # its text so far
+    run timeout 20 "$gpuprof" check -t /proc/kmsg run.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: /proc/kmsg"* ]]
+}
+
+@test "a command of another profiler is no program, unless the word run says so" {
+    mkdir bin
+    for word in diff open stats record profile top script memcheck shutdown; do
+        printf '#!/bin/sh\necho "$0 ran" "$@"\n' >"bin/$word"
+        chmod +x "bin/$word"
+    done
+    export PATH=$PWD/bin:$PATH
+    cp run.jsonl other.jsonl
+    says 2 "'diff' is a command of perf, uftrace and go tool pprof: did you mean 'gpuprof compare A B'? ('gpuprof run diff' runs a program of that name)" diff run.jsonl other.jsonl
+    says 2 "'open' is a command of other profilers: did you mean 'gpuprof report FILE'? ('gpuprof run open' runs a program of that name)" open run.jsonl
+    says 2 "'diff' is a command of perf, uftrace and go tool pprof: did you mean 'gpuprof compare A B'? ('gpuprof help' lists the commands)" help diff
+    for word in stats record profile top script memcheck shutdown; do
+        run "$gpuprof" -o new.jsonl "$word" run.jsonl
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 1 ]
+        [[ $output == "gpuprof: '$word' is a command of "*": "*" ('gpuprof run $word' runs a program of that name)" ]]
+        [ ! -e new.jsonl ]
+    done
+    for way in "run diff" "-- diff" bin/diff "$PWD/bin/diff" "run -- diff"; do
+        run --separate-stderr "$gpuprof" $way a b
+        [ "$status" -eq 0 ]
+        [[ $output == *"bin/diff ran a b" ]]
+    done
+    # Words that begin or end like one are programs.
+    says 127 "diffs: No such file or directory" diffs
+    says 127 "record-x: No such file or directory" record-x
+}
+
 @test "a file that is read is not written to" {
     "$gpuprof" baseline -o base.json run.jsonl
     printf '[*]\nduration = 10 %%\n' >tolerance.ini

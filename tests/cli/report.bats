@@ -441,6 +441,24 @@ profile_with_lines() {
     ln -s /dev/zero sources/lines.cu
     run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
     [ "$status" -eq 0 ]
+    # Regular files, by their type: this one has no end and is waited for, where it may be read at all.
+    for file in /proc/kmsg /proc/self/environ; do
+        ln -sf $file sources/lines.cu
+        run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+        [ "$status" -eq 0 ]
+        [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
+    done
+    rm sources/lines.cu
+    # No source has so much text, nor a NUL.
+    { yes | head -c 17M; } >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
+    { yes | head -c 16M; } >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [[ $output == *"sources/lines.cu"* && $output != *"not found here"* ]]
+    { yes | head -c 1M; head -c 1 /dev/zero; } >sources/lines.cu
+    run "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
 }
 
 # Every lane is on, and each instruction of the loop has a predicate that half of them fulfil.
@@ -724,6 +742,155 @@ END
     wrong "--normalized-time-unit: 'h' is none of s, ms, us, ns, auto" -u h
     wrong "--demangling: 'h' is neither on nor off" --demangling h
     wrong "--metrics: there is no metric 'zzzzzz'" --print trace --metrics zzzzzz
+}
+
+@test "a line that is too long, or of too many parts, is left out, and the rest is read" {
+    long() { head -c 17M /dev/zero | tr '\0' x; }
+    { cat header launch; long; echo; cat launch; } >long.jsonl
+    { cat header launch; printf '{"type":"x","a":['; yes '{},' | head -1100000 | tr -d '\n'; echo '{}]}'; cat launch; } >parts.jsonl
+    { cat header launch launch; long; } >last.jsonl
+    zstd -q long.jsonl
+    for form in long.jsonl long.jsonl.zst; do
+        run --separate-stderr "$gpuprof" report "$form"
+        [ "$status" -eq 1 ]
+        [ "$stderr" = "gpuprof: $form:4: it is longer than 16 MiB; the line is left out" ]
+        [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    done
+    run --separate-stderr "$gpuprof" report parts.jsonl
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: parts.jsonl:4: it has more than a million objects and arrays; the line is left out" ]
+    [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    run --separate-stderr "$gpuprof" report last.jsonl
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: last.jsonl:5: it is longer than 16 MiB; the line is left out" ]
+    [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    # The first line makes a profile.
+    long >first.jsonl
+    run "$gpuprof" report first.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: first.jsonl:1: not a gpuprof profile: it is longer than 16 MiB" ]
+}
+
+@test "the data that a small file unpacks to has a limit, and lines that make no sense have one" {
+    { cat header launch; head -c 60M /dev/zero | tr '\0' '\n'; cat launch; } | zstd -q >large.zst
+    run --separate-stderr "$gpuprof" report large.zst
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: large.zst: the data is more than 500 times as large as the file; 'zstd -d' makes a file that is read without this limit; the rest is left out" ]
+    [[ ${lines[1]} == *": 1 kernel launch, 1 measured"* ]]
+    zstd -q -d large.zst -o large.jsonl
+    run --separate-stderr "$gpuprof" report large.jsonl
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    # Equal launches are packed well, and are taken.
+    { cat header; for ((i = 0; i < 5000; i++)); do echo; done | sed "s|.*|$(cat launch)|"; } | zstd -q -19 >equal.zst
+    run --separate-stderr "$gpuprof" report equal.zst
+    [ "$status" -eq 0 ]
+    [[ ${lines[1]} == *": 5000 kernel launches, 5000 measured"* ]]
+    { cat header launch; yes 1 | head -1100000; cat launch; } >wrong.jsonl
+    run --separate-stderr "$gpuprof" report wrong.jsonl
+    [ "$status" -eq 1 ]
+    [ "$stderr" = "gpuprof: wrong.jsonl:4: no JSON: '[' or '{' expected near '1'; this line and 999999 more are left out, and the rest of the file" ]
+    [[ ${lines[1]} == *": 1 kernel launch, 1 measured"* ]]
+}
+
+@test "a compressed file that is damaged or cut in its first line" {
+    cat header launch | zstd -q >whole.zst
+    head -c 40 whole.zst >cut.zst
+    run "$gpuprof" report cut.zst
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: cut.zst: cut before its first line ends" ]
+    { echo '{"type":"hea'; cat header launch; } | zstd -q >first.zst
+    run "$gpuprof" report first.zst
+    [ "$status" -eq 2 ]
+    [[ $output == "gpuprof: first.zst:1: not a gpuprof profile, or damaged: no JSON: "* ]]
+}
+
+@test "JSON holds each text as the program had it, and shows no letter that a terminal acts on" {
+    python3 - <<'END' >exact.jsonl
+import json
+arguments = ["./app", "a b", "line\nline\ttab", "\x1b[2J\x7f\x9b", "gr\u00f6\u00dfe \u00ad|", "\u202egnp\u2028",
+             "\U0001f468\u200d\U0001f4bb", "\U000e0041", '"quoted" \\n \\u00e4', ""]
+lines = [json.loads(line) for line in open("good.jsonl")]
+lines[0]["command"] = arguments
+lines[0]["host"] = "n\u00f6de\u200b1"
+lines[2]["kernel"] = "k\u0001\u00e4\u202e"
+lines[2]["absent"] = {"sm__warps_active.avg.pct_of_peak_sustained_active": "be\x1bcause"}
+print(*map(json.dumps, lines), sep="\n")
+END
+    cp exact.jsonl $'\xff-gr\xc3\xb6\xc3\x9fe'
+    for view in json launches; do
+        "$gpuprof" report --print $view exact.jsonl >$view
+        [ "$(LC_ALL=C tr -d '\n -~\200-\377' <$view | wc -c)" -eq 0 ]
+    done
+    "$gpuprof" report --print json $'\xff-gr\xc3\xb6\xc3\x9fe' >named
+    python3 - <<'END'
+import json
+lines = [json.loads(line) for line in open("exact.jsonl")]
+report = json.load(open("json"))["profiles"][0]
+again = [json.loads(line) for line in open("launches")]
+assert report["command"] == again[0]["command"] == lines[0]["command"], report["command"]
+assert report["host"] == again[0]["host"] == lines[0]["host"]
+assert lines[2]["kernel"] in [kernel["symbol"] for kernel in report["kernels"]]
+assert again[2]["kernel"] == lines[2]["kernel"]
+assert again[2]["absent"] == lines[2]["absent"]
+hidden = "\x1b\x7f\x9b\u00ad\u200b\u200d\u2028\u202e\U000e0041"
+for view in "json", "launches":
+    assert not set(open(view, encoding="utf-8").read()) & set(hidden)
+    assert "gr\u00f6\u00dfe" in open(view, encoding="utf-8").read()
+assert json.load(open("named"))["profiles"][0]["file"] == "?-gr\u00f6\u00dfe"
+END
+}
+
+@test "no cell of CSV is a formula for a spreadsheet" {
+    local sign file
+    for sign in = + - @ $'\t=' ' =' '"=' $'\xef\xbc\x9d'; do
+        python3 - "$sign" <<'END' >formula.jsonl
+import json, sys
+lines = [json.loads(line) for line in open("good.jsonl")]
+lines[0]["command"] = ["./app", "a," + sys.argv[1] + "cmd()", sys.argv[1] + "cmd()", ";" + sys.argv[1] + "cmd()"]
+lines[1]["name"] = sys.argv[1] + "cmd()"
+for line in lines[2:]:
+    line["kernel"] = sys.argv[1] + "cmd()"
+    line["skipped"] = sys.argv[1] + "cmd()"
+print(*map(json.dumps, lines), sep="\n")
+END
+        file=${sign}cmd.jsonl
+        cp formula.jsonl ./"$file"
+        for options in "--print times" "-m duration" "--print trace" "--print trace -m duration" \
+            "--columns name,kernel,skipped,duration" "--side-by-side"; do
+            "$gpuprof" report --csv $options -- "$file" >cells.csv
+            python3 - <<'END'
+import csv
+for separator in ",", ";":
+    for row in csv.reader(open("cells.csv", encoding="utf-8"), delimiter=separator):
+        for cell in row:
+            cell = cell.lstrip(' "')
+            if cell[:1] in tuple("=+-@\uff1d") and not cell.startswith("==77== "):
+                float(cell)
+END
+        done
+        grep -q "cmd" cells.csv
+    done
+    # Its name for standard input is none.
+    run "$gpuprof" report --side-by-side --csv - <good.jsonl
+    [[ ${lines[0]} == *',"-"' ]]
+}
+
+@test "the trace names the process that was measured, as other views do" {
+    for view in trace times metrics; do
+        run "$gpuprof" report --print $view good.jsonl
+        [ "$status" -eq 0 ]
+        [[ ${lines[0]} == "==77== "* ]]
+        [ "$(grep -c '^==' <<<"$output")" -eq "$(grep -c '^==77== ' <<<"$output")" ]
+    done
+}
+
+@test "a trace without a launch is sorted as well" {
+    run "$gpuprof" report --columns name --sort duration header
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 1 ]
+    run "$gpuprof" report --print trace --sort start -k nothing good.jsonl
+    [ "$status" -eq 0 ]
 }
 
 @test "texts of a profile cannot move the terminal's cursor or begin a line" {

@@ -315,9 +315,45 @@ def two_profiles_stand_side_by_side(b, page):
     equal(len([c for c in changes if c is None]), 2)
     assert all(0.4 < c < 0.6 for c in changes if c), changes
     assert "not there" in b.run("return document.querySelector('table.kernels').textContent")
+    equal(b.run("return document.querySelectorAll('tr[data-profile=B]').length"), 0)
     b.open(page_of(page.with_suffix(".jsonl"), faster), "#kernel=0.0")
     equal(b.run("return [...document.querySelectorAll('table.metrics thead th')].map(t => t.textContent)"),
           ["", "A", "B", "B to A"])
+    equal(b.console(), [])
+
+
+@test
+def kernels_that_only_the_second_profile_has_are_there(b, page):
+    more = made_up(page.parent, "more", 15, 300, 2, 2)
+    b.open(page_of(page.with_suffix(".jsonl"), more))
+    equal(b.console(), [])
+    equal(b.run("return shownProfiles().map(p => p.kernels.length)"), [12, 15])
+    equal(b.run("return document.querySelectorAll('table.kernels tbody tr').length"), 15)
+    names = b.run("return [...document.querySelectorAll('tr[data-profile=B] a')].map(a => a.textContent).sort()")
+    equal(names, b.run("""const known = new Set(profiles[0].kernels.map(k => k.symbol));
+        return profiles[1].kernels.filter(k => !known.has(k.symbol)).map(k => k.label).sort()"""))
+    equal(len(names), 3)
+    # Their time is B's, and nothing is said of a change.
+    cells = b.run("""const head = [...document.querySelectorAll('table.kernels thead th')].map(t => t.dataset.column);
+        return [...document.querySelectorAll('tr[data-profile=B]')].map(row => ['kernel', 'share', 'seconds', 'seconds-b',
+            'change', 'launches'].map(c => row.cells[head.indexOf(c)].textContent))""")
+    for name, share, in_a, in_b, change, launches in cells:
+        assert name.endswith(" only in B") and in_a == "not there" and in_b not in ("not there", "–"), cells
+        assert share == "–" and change == "" and int(launches) > 0, cells
+    equal(b.run("return document.querySelector('#kernels .toolbar [role=status]').textContent"), "15 kernels")
+    # Sorted by B's time they stand where their time puts them; a click opens their own page.
+    header(b, "seconds-b")
+    times = b.run("return [...document.querySelectorAll('table.kernels tbody tr')].map(r => "
+                  "profiles[r.dataset.profile === 'A' ? 0 : 1].kernels[r.dataset.kernel])"
+                  ".map(k => partner(k, profiles[1])?.seconds)")
+    equal(times, sorted(times, reverse=True))
+    first = b.run("return document.querySelector('tr[data-profile=B] a').textContent")
+    b.run("document.querySelector('tr[data-profile=B] a').click()")
+    assert b.wait("return document.title.endsWith(' · gpuprof')")
+    assert b.run("return document.querySelector('h1').textContent").startswith(first)
+    # The other way round there are none, but three that are not there.
+    b.open(page_of(more, page.with_suffix(".jsonl")))
+    equal(b.run("return document.querySelectorAll('tr[data-profile=B]').length"), 0)
     equal(b.console(), [])
 
 

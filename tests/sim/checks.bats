@@ -138,6 +138,52 @@ programs_of() {
     [[ $output == *"matrix_add_column "*"is new"* ]]
 }
 
+@test "a kernel that has another name is known by its machine code, in profiles, baselines and a history" {
+    programs_of
+    cd "$BATS_TEST_TMPDIR"
+    local program=$programs/one_name_linked command
+    for run in "old add:5" "renamed called:renamed add:5" "edited called:renamed multiply:5"; do
+        profiled "$program" ${run#* }
+        mv "$profile" ${run%% *}.jsonl
+    done
+    run "$gpuprof" compare old.jsonl renamed.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output == *"was one_name: the same machine code, the same configuration, launched as often"* ]]
+    [[ $output != *gone* ]]
+    run "$gpuprof" compare old.jsonl old.jsonl
+    [[ $output == *"the same machine code"* ]]
+    # With one operation changed it is a proposal, which says how much is alike.
+    run "$gpuprof" compare old.jsonl edited.jsonl
+    [[ $output == *"perhaps the same as one_name: about "*" % of the machine code alike, the same configuration, launched as often"* ]]
+    "$gpuprof" baseline old.jsonl -o base.json
+    "$gpuprof" history add old.jsonl --db h.db
+    # The simulator's time for a kernel is the host's.
+    printf '[*]\nduration = ignore\n*throughput = ignore\nflop* = ignore\ndram_utilization = ignore\n' >t.ini
+    for command in "check --baseline base.json" "history check --db h.db"; do
+        run "$gpuprof" $command renamed.jsonl --tolerance t.ini
+        [ "$status" -eq 0 ]
+        [[ $output == *"note: renamed [grid 1, block 256]: its name was 'one_name': the same machine code, the same configuration, launched as often"* ]]
+        run "$gpuprof" $command edited.jsonl --tolerance t.ini
+        [ "$status" -eq 2 ]
+        [[ $output == *"one_name [grid 1, block 256]: is gone; 'renamed' may be the same kernel under another name: about "*" % of the machine code alike, the same configuration"* ]]
+    done
+    # A baseline and a history of a version before have no code.
+    sed -i '/"code": /d; /"sketch": /d' base.json
+    cp h.db before.db
+    command -v sqlite3 >/dev/null || skip "no sqlite3"
+    sqlite3 before.db 'DROP TABLE code'
+    for command in "check --baseline base.json" "history check --db before.db"; do
+        run "$gpuprof" $command renamed.jsonl --tolerance t.ini
+        [ "$status" -eq 2 ]
+        [[ $output == *"is gone; 'renamed' may be the same kernel under another name: the same configuration, launched as often"* ]]
+    done
+    # The next run brings the table.
+    "$gpuprof" history add old.jsonl --db before.db
+    run "$gpuprof" history check --db before.db renamed.jsonl --tolerance t.ini
+    [ "$status" -eq 0 ]
+    [[ $output == *"its name was 'one_name': the same machine code"* ]]
+}
+
 # unread FILE SIGNAL COMMAND...: with standard error a pipe that is full and that nobody reads. When FILE is there
 # the signal is sent, again and again; "" "" sends none. Prints the end of the command.
 unread() {

@@ -143,3 +143,12 @@ END
         [ "$status" -eq 0 ] || { echo "$output"; false; }
     done
 }
+
+@test "the name of the profile moves no cursor and begins no line, where the report names it" {
+    profile=$BATS_TEST_TMPDIR/$'odd\e[2J\nline two'
+    profiled "$programs/snippets_linked" vector_add
+    grep -qF 'odd\x1b[2J\nline two' "$log"
+    [ "$(LC_ALL=C tr -d '\n -~' <"$log" | wc -c)" -eq 0 ]
+    run grep '^line two' "$log"
+    [ "$status" -eq 1 ]
+}

@@ -4,6 +4,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/markdown.h"
 #include "base/nearest.h"
 #include "base/pages.h"
 #include "base/path.h"
@@ -13,6 +14,7 @@
 #include "base/sample.h"
 #include "base/stack.h"
 #include "base/text.h"
+#include "base/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -405,6 +407,99 @@ static void characters_that_do_not_show_are_escaped(void **state)
     is_escaped("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80");
 }
 
+static void writes(const char *path, const char *bytes, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, length), length);
+    close(fd);
+}
+
+static void is_refused(const char *path, size_t most, const char *reason)
+{
+    char why[128];
+    size_t length;
+    assert_null(gp_text_file_read(path, most, &length, why, sizeof(why)));
+    assert_string_equal(why, reason);
+}
+
+static void a_file_of_text_is_read_up_to_a_limit(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64], why[128];
+    size_t length = 9;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/file", folder);
+    is_refused(path, 4, "No such file or directory");
+    writes(path, "a\nb", 3);
+    char *text = gp_text_file_read(path, 3, &length, why, sizeof(why));
+    assert_string_equal(text, "a\nb");
+    assert_int_equal(length, 3);
+    free(text);
+    is_refused(path, 2, "larger than 2 bytes");
+    writes(path, "a\0b", 3);
+    is_refused(path, 4, "no text: there is a NUL in it");
+    writes(path, "", 0);
+    text = gp_text_file_read(path, 0, &length, why, sizeof(why));
+    assert_string_equal(text, "");
+    assert_int_equal(length, 0);
+    free(text);
+    unlink(path);
+    /* Nobody has it open for writing. */
+    assert_int_equal(mkfifo(path, 0600), 0);
+    is_refused(path, 4, "no regular file");
+    unlink(path);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+    is_refused(path, 4, "no regular file");
+    is_refused(folder, 4, "no regular file");
+    /* Its size is not known, so nothing of it is read. */
+    text = gp_text_file_read("/proc/self/environ", 4, &length, why, sizeof(why));
+    assert_string_equal(text, "");
+    free(text);
+    unlink(path);
+    rmdir(folder);
+}
+
+static void text_in_markdown_is_only_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *as_words, *as_code, *as_code_in_a_table;
+    } cases[] = {
+        {"", "", "", ""},
+        {"sum<int>(int*)", "sum&lt;int&gt;(int\\*)", "`sum<int>(int*)`", "`sum<int>(int*)`"},
+        {"a_b_c ~~d~~ [e](f)", "a\\_b\\_c \\~\\~d\\~\\~ \\[e\\](f)", "`a_b_c ~~d~~ [e](f)`",
+         "`a_b_c ~~d~~ [e](f)`"},
+        {"see http://x.y/z", "see http\\://x.y/z", "`see http://x.y/z`", "`see http://x.y/z`"},
+        {"(WWW.x.y)", "(WWW\\.x.y)", "`(WWW.x.y)`", "`(WWW.x.y)`"},
+        {"at::f", "at::f", "`at::f`", "`at::f`"},
+        {"a@b.c $x$", "a`@`b.c `$`x`$`", "`a@b.c $x$`", "`a@b.c $x$`"},
+        {"a|b", "a\\|b", "`a|b`", "`a\\|b`"},
+        {"a\\|b", "a\\\\\\|b", "`a\\|b`", "a\\\\\\|b"},
+        {"`", "\\`", "`` ` ``", "`` ` ``"},
+        {"a``b`", "a\\`\\`b\\`", "``` a``b` ```", "``` a``b` ```"},
+        {" a ", "a ", "`  a  `", "`  a  `"},
+        {"  ", "", "`  `", "`  `"},
+        {"# a", "\\# a", "`# a`", "`# a`"},
+        {" - a", "\\- a", "` - a`", "` - a`"},
+        {"1. a", "1\\. a", "`1. a`", "`1. a`"},
+        {"1a. 2. b-c", "1a. 2. b-c", "`1a. 2. b-c`", "`1a. 2. b-c`"},
+        {"a\nb\x1b\xff", "a\\\\nb\\\\x1b\\\\xff", "`a\\nb\\x1b\\xff`", "`a\\nb\\x1b\\xff`"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_text words = {0}, code = {0}, cell = {0};
+        gp_text_add_markdown(&words, cases[i].text);
+        gp_text_add_markdown_code(&code, cases[i].text, false);
+        gp_text_add_markdown_code(&cell, cases[i].text, true);
+        assert_string_equal(gp_text_string(&words), cases[i].as_words);
+        assert_string_equal(gp_text_string(&code), cases[i].as_code);
+        assert_string_equal(gp_text_string(&cell), cases[i].as_code_in_a_table);
+        gp_text_free(&words);
+        gp_text_free(&code);
+        gp_text_free(&cell);
+    }
+}
+
 static void messages_are_one_line_that_shows(void **state)
 {
     (void)state;
@@ -702,6 +797,8 @@ int main(void)
         cmocka_unit_test(the_nearest_name_is_found),
         cmocka_unit_test(kernels_have_readable_names),
         cmocka_unit_test(characters_that_do_not_show_are_escaped),
+        cmocka_unit_test(a_file_of_text_is_read_up_to_a_limit),
+        cmocka_unit_test(text_in_markdown_is_only_text),
         cmocka_unit_test(messages_are_one_line_that_shows),
         cmocka_unit_test(large_pieces_of_memory_are_zero),
         cmocka_unit_test(work_that_needs_much_stack_runs_on_one_of_ours),

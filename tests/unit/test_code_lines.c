@@ -537,6 +537,41 @@ static void lines_that_make_no_sense_are_refused(void **state)
     assert_true(gp_read_code_line("another", NULL, &visitor, &why));
 }
 
+static bool wants_none(void *user, const char *hash, size_t size)
+{
+    *(size_t *)user += size;
+    assert_string_equal(hash, "0");
+    return false;
+}
+
+/* A line of a few letters may unpack to much, and its hash takes long to compute. */
+static void cubins_are_unpacked_up_to_a_limit(void **state)
+{
+    (void)state;
+    char hash[16];
+    size_t asked = 0, taken = 0;
+    const char *why;
+    json_t *line = json_loads("{\"hash\":\"0\",\"size\":3,\"zstd\":\"!!!!\"}", 0, NULL);
+    const struct gp_code_visitor visitor = {.user = &asked, .wants_cubin = wants_none};
+    assert_true(gp_read_code_line("cubin", line, &visitor, &why));
+    assert_int_equal(asked, 3);
+    json_decref(line);
+    makes_no_sense("cubin", "{\"hash\":\"0\",\"size\":16777217,\"zstd\":\"\"}", "make no sense");
+
+    struct gp_sources *sources = gp_sources_new();
+    const struct gp_cubin_image known = {.hash = "known", .bytes = "abc", .size = 3};
+    assert_true(gp_sources_wants_cubin(sources, "known", 3));
+    assert_true(gp_sources_add_cubin(sources, &known));
+    for (int i = 0; i < 100; i++) {
+        snprintf(hash, sizeof(hash), "%d", i);
+        taken += gp_sources_wants_cubin(sources, hash, (size_t)16 << 20);
+        assert_false(gp_sources_wants_cubin(sources, "known", 3));
+    }
+    assert_int_equal(taken, 15);
+    assert_true(gp_sources_wants_cubin(sources, "small", 1000));
+    gp_sources_free(sources);
+}
+
 static void base64_is_that_of_the_rfc(void **state)
 {
     (void)state;
@@ -590,6 +625,7 @@ int main(void)
         cmocka_unit_test(of_two_codes_that_of_more_launches_is_shown),
         cmocka_unit_test(a_profile_holds_the_data_of_lines),
         cmocka_unit_test(lines_that_make_no_sense_are_refused),
+        cmocka_unit_test(cubins_are_unpacked_up_to_a_limit),
         cmocka_unit_test(base64_is_that_of_the_rfc),
         cmocka_unit_test(sha256_is_that_of_fips_180),
     };

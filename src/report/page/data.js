@@ -66,13 +66,24 @@ const theoretical = kernel =>
 /* The kernel of another profile that this one is to be held to: of the same symbol and the nearest
  * launch configuration. */
 function partner(kernel, other) {
-    if (!other)
-        return null;
+    if (!other || kernel.profile === other)
+        return other ? kernel : null;
     const same = other.kernels.filter(k => k.symbol === kernel.symbol);
     return same.find(k => String(k.block) === String(kernel.block) &&
                           k.shared[1] === kernel.shared[1]) ||
            same.find(k => String(k.block) === String(kernel.block)) || same[0] || null;
 }
+
+/* The kernels of the second profile that stand beside none of the first one. */
+function onlyInSecond([first, second]) {
+    if (!second)
+        return [];
+    const beside = new Set(first.kernels.map(k => partner(k, second)));
+    return second.kernels.filter(k => !beside.has(k));
+}
+
+/* Those of the first profile, and behind them those that only the second one has. */
+const kernelsOf = shown => [...shown[0].kernels, ...onlyInSecond(shown)];
 
 /* The launches of a profile as columns; decoded when first asked for. */
 function launchesOf(profile) {

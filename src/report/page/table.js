@@ -10,20 +10,21 @@ const SHORT_NAMES = {
 
 function kernelColumns(shown) {
     const profile = shown[0], other = shown[1];
+    const isInA = k => k.profile === profile, secondsInA = k => isInA(k) ? k.seconds : NaN;
     const columns = [
         {id: 'kernel', head: 'Kernel', text: k => k.label, sort: k => k.label.toLowerCase(), cell: nameCell},
-        {id: 'share', head: 'Time %', sort: k => k.share, text: shareText,
-         bar: k => k.share},
-        {id: 'seconds', head: other ? 'Time A' : 'Time', sort: k => k.timed ? k.seconds : NaN,
-         text: k => k.timed ? format(k.seconds, 's') : '–'},
+        {id: 'share', head: 'Time %', sort: k => isInA(k) ? k.share : NaN,
+         text: k => isInA(k) ? shareText(k) : '–', bar: k => isInA(k) ? k.share : NaN},
+        {id: 'seconds', head: other ? 'Time A' : 'Time', sort: k => k.timed ? secondsInA(k) : NaN,
+         text: k => !isInA(k) ? 'not there' : k.timed ? format(k.seconds, 's') : '–'},
     ];
     if (other)
         columns.push(
             {id: 'seconds-b', head: 'Time B', sort: k => partner(k, other)?.seconds ?? NaN,
              text: k => { const p = partner(k, other); return p ? format(p.seconds, 's') : 'not there'; }},
-            {id: 'change', head: 'B to A', sort: k => (partner(k, other)?.seconds ?? NaN) / k.seconds,
-             text: k => change(k.seconds, partner(k, other)?.seconds),
-             tone: k => (partner(k, other)?.seconds ?? NaN) / k.seconds - 1});
+            {id: 'change', head: 'B to A', sort: k => (partner(k, other)?.seconds ?? NaN) / secondsInA(k),
+             text: k => change(secondsInA(k), partner(k, other)?.seconds),
+             tone: k => (partner(k, other)?.seconds ?? NaN) / secondsInA(k) - 1});
     columns.push(
         {id: 'launches', head: 'Launches', sort: k => k.launches, text: k => k.measured < k.launches
             ? `${grouped(k.measured)} of ${grouped(k.launches)}` : grouped(k.launches)},
@@ -53,6 +54,7 @@ function nameCell(kernel) {
     dot.style.background = kernel.color;
     return [dot, h('a', {href: `#${kernelHash(kernel)}`, title: kernel.name},
                    shorten(kernel.label, 56)),
+            kernel.profile !== shownProfiles()[0] && h('span', {class: 'muted'}, ' only in B'),
             kernel.profile.devices.length > 1 && h('span', {class: 'muted'}, ` GPU ${kernel.device}`)];
 }
 
@@ -131,15 +133,15 @@ function fillTable(table) {
         h('button', {type: 'button', title: column.title, onclick: () => sortBy(table, column)},
           column.head))));
     const words = table.words.split(/\s+/).filter(Boolean);
-    const kernels = table.shown[0].kernels.filter(k =>
+    const all = kernelsOf(table.shown);
+    const kernels = all.filter(k =>
         words.every(word => k.search.includes(word)) &&
         (table.least === 0 || k.share >= table.least));
     kernels.sort(compareBy(table.by, table.descending));
     replace(table.body, kernels.map(kernel =>
-        h('tr', {'data-kernel': kernel.number}, columns.map(c => tableCell(c, kernel)))));
-    table.count.textContent = kernels.length === table.shown[0].kernels.length
-        ? plural(kernels.length, 'kernel')
-        : `${grouped(kernels.length)} of ${plural(table.shown[0].kernels.length, 'kernel')}`;
+        h('tr', {'data-kernel': kernel.number, 'data-profile': kernel.profile.letter}, columns.map(c => tableCell(c, kernel)))));
+    table.count.textContent = kernels.length === all.length ? plural(kernels.length, 'kernel')
+        : `${grouped(kernels.length)} of ${plural(all.length, 'kernel')}`;
 }
 
 function sortBy(table, column) {

@@ -2,16 +2,16 @@
  * one_name_linked STEP...: two modules have a kernel of one name, whose code differs in one opcode.
  * add:COUNT and multiply:COUNT launch it so often from the one and the other, always with the same
  * parameters, grid and block. `wait` launches a third one, which waits until a fill in another
- * stream. `unload` unloads all modules.
+ * stream. `unload` unloads all modules. called:NAME gives the kernel another name in modules from
+ * there on.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
 #define THREADS 256u
 
-static const struct gpusim_image_kernel kernels[] = {{"one_name=one_name_add", 10, 0, 0},
-                                                     {"one_name=one_name_multiply", 10, 0, 0},
-                                                     {"one_name=wait_for_flag", 10, 0, 0}};
+static const char *const bodies[] = {"one_name_add", "one_name_multiply", "wait_for_flag"};
+static const char *name = "one_name";
 static CUmodule modules[3];
 
 static CUfunction function_of(unsigned which)
@@ -20,11 +20,15 @@ static CUfunction function_of(unsigned which)
 
     if (!modules[which]) {
         size_t bytes;
-        void *image = gpusim_image_build(&kernels[which], 1, NULL, 0, &bytes);
+        char spelling[128];
+        const struct gpusim_image_kernel kernel = {spelling, 10, 0, 0};
+
+        snprintf(spelling, sizeof(spelling), "%s=%s", name, bodies[which]);
+        void *image = gpusim_image_build(&kernel, 1, NULL, 0, &bytes);
         MUST(cuModuleLoadData(&modules[which], image));
         free(image);
     }
-    MUST(cuModuleGetFunction(&f, modules[which], "one_name"));
+    MUST(cuModuleGetFunction(&f, modules[which], name));
     return f;
 }
 
@@ -70,6 +74,10 @@ int main(int argc, char **argv)
     MUST(cuMemsetD32(numbers, 0, THREADS));
     for (int i = 1; i < argc; i++) {
         unsigned count, which = strncmp(argv[i], "multiply", 8) == 0;
+        if (strncmp(argv[i], "called:", 7) == 0) {
+            name = argv[i] + 7;
+            continue;
+        }
         if (strcmp(argv[i], "unload") == 0 || strcmp(argv[i], "wait") == 0) {
             (argv[i][0] == 'u' ? unload : wait_for_fill)();
             continue;
