@@ -12,6 +12,7 @@
 /* One rule held to one kernel in the run at hand. */
 struct gp_trial_of_run {
     struct gp_values values; /* of the launches that have one */
+    double weighted, weight; /* sums of value times weight, and of weights; of a mean alone */
     uint64_t violated;
     double worst;
     uint64_t worst_launch;

@@ -21,6 +21,14 @@ static double total_of(const struct gp_trial *t, const struct gp_judged_kernel *
     return gp_estimate_total(&e);
 }
 
+/* Weighted: a launch that is most of the time may be most of a ratio. Where no launch has any
+ * weight all count alike. */
+static double mean_of(const struct gp_trial_of_run *now)
+{
+    return now->weight > 0 ? now->weighted / now->weight
+                           : now->values.sum / (double)now->values.count;
+}
+
 /* The value that a rule is about; of a rule for every launch, the worst one. */
 static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
 {
@@ -33,7 +41,7 @@ static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *
     case GP_MAX:
         return v->max;
     case GP_AVERAGE:
-        return v->sum / (double)v->count;
+        return mean_of(&t->now);
     case GP_QUANTILE:
         return gp_values_quantile(v, t->rule->quantile);
     case GP_SUM:
