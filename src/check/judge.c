@@ -347,9 +347,22 @@ void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
         shape->counted += count->launches;
 }
 
-void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
+void gp_judge_observe(struct gp_judge *j, void (*seen)(void *user, const struct gp_summed *s),
+                      void *user)
+{
+    j->seen = seen;
+    j->user = user;
+}
+
+bool gp_judge_end(struct gp_judge *j)
 {
     end_process(j);
     gp_judge_end_run(j);
+    return !j->failed;
+}
+
+void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
+{
+    gp_judge_end(j);
     gp_judge_add_outcomes(j, verdict);
 }

@@ -88,7 +88,9 @@ struct gp_judge {
     uint64_t *violations, *most_violations; /* by section: in the run at hand; in the worst run */
     uint64_t unjudged;                      /* launches of kernels beyond the most */
     size_t shape_count;
-    bool failed; /* out of memory */
+    void (*seen)(void *user, const struct gp_summed *s); /* NULL: nobody asks */
+    void *user;                                          /* its first argument */
+    bool failed;                                         /* out of memory */
 };
 
 #define GP_JUDGE_MOST_KEPT 16384  /* values of one rule, kernel and run, for quantiles */

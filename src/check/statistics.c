@@ -23,6 +23,19 @@ double gp_student(unsigned freedom)
     return 3.0902 + 9.24 / freedom;
 }
 
+/* Student's t that is exceeded, upwards, with GP_RARE. */
+static double rare_student(unsigned freedom)
+{
+    /* From the 4 degrees of freedom on that are known before the first run. */
+    static const double table[] = {13.034, 9.678, 8.025, 7.063, 6.442, 6.010, 5.694, 5.453, 5.263,
+                                   5.111,  4.985, 4.880, 4.791, 4.714, 4.648, 4.590, 4.539};
+    enum { KNOWN = sizeof(table) / sizeof(table[0]) };
+    if (freedom < GP_PRIOR_FREEDOM + KNOWN)
+        return table[freedom - GP_PRIOR_FREEDOM];
+    /* Towards the normal distribution; off by less than 1 %, on the safe side. */
+    return 3.719 + 16.4 / freedom;
+}
+
 static double *sorted_copy(const double *values, size_t count)
 {
     double *copy = malloc((count + 1) * sizeof(*copy));
@@ -108,6 +121,20 @@ bool gp_shift_find(struct gp_runs a, struct gp_runs b, double expected, struct g
         shift->deviation * sqrt(1 / (double)a.count + 1 / (double)b.count) * sqrt(M_PI / 3);
     shift->detectable = gp_student(shift->freedom) * error;
     return true;
+}
+
+void gp_next_find(struct gp_runs runs, double expected, struct gp_next *next)
+{
+    double n = (double)runs.count, sum = 0, squares = 0;
+    for (size_t i = 0; i < runs.count; i++)
+        sum += runs.medians[i];
+    next->middle = sum / n;
+    for (size_t i = 0; i < runs.count; i++)
+        squares += (runs.medians[i] - next->middle) * (runs.medians[i] - next->middle);
+    next->freedom = (unsigned)(GP_PRIOR_FREEDOM + runs.count - 1);
+    next->deviation =
+        sqrt((GP_PRIOR_FREEDOM * expected * expected + squares) / (double)next->freedom);
+    next->room = rare_student(next->freedom) * next->deviation * sqrt(1 + 1 / n);
 }
 
 bool gp_trend_find(const double *values, size_t count, double *slope, int *trend)

@@ -8,7 +8,6 @@
 #include "check/format.h"
 #include "check/judge.h"
 #include "check/quantity.h"
-#include "check/suggest.h"
 #include "check/values.h"
 
 #include "h200.h"
@@ -1052,66 +1051,6 @@ static char *long_name(size_t letters)
     return mangled;
 }
 
-static const char *given_name;
-
-static void given(struct gp_record *launch)
-{
-    launch->kernel = given_name;
-}
-
-static void proposed_thresholds_are_for_names_of_any_length(void **state)
-{
-    (void)state;
-    const size_t lengths[] = {510, 513, 3000, 20000};
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-        struct gp_metrics *m = shipped();
-        char *name = long_name(lengths[i]);
-        given_name = name;
-        struct gp_side side = folded(m, 1, 2, 100e3, 0, given);
-        struct gp_text text = {0};
-        gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
-        struct court c = open_court(text.data);
-        struct made x;
-        made(&x, 0, 100e3, 50);
-        x.launch.kernel = name;
-        gp_judge_launch(c.judge, &x.launch);
-        gp_judge_finish(c.judge, &c.verdict);
-        assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_VIOLATED);
-        close_court(&c);
-        gp_text_free(&text);
-        gp_side_free(&side);
-        gp_metrics_close(m);
-        free(name);
-    }
-}
-
-/* "f(float*)" as a glob would match "f(float*, float*)" too. */
-static void a_proposed_section_is_for_one_kernel(void **state)
-{
-    (void)state;
-    struct gp_side side = {0};
-    const char *const none[] = {NULL};
-    struct gp_text text = {0};
-    struct gp_metrics *m = shipped();
-    assert_true(gp_side_set_metrics(&side, none, 0));
-    assert_non_null(gp_side_add(&side, "f(float*)"));
-    assert_non_null(gp_side_add(&side, "f(float*, float*)"));
-    gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
-    assert_non_null(strstr(text.data, "[f(float\\*)]"));
-    assert_non_null(strstr(text.data, "[f(float*, float*)]"));
-    struct gp_thresholds *t = thresholds(m, text.data);
-    for (size_t i = 0; i < side.count; i++) {
-        const struct gp_kernel_names names = {
-            .mangled = "", .brief = (char *)"", .full = side.subjects[i].name};
-        for (size_t k = 0; k < t->count; k++)
-            assert_int_equal(gp_selector_matches(&t->sections[k].selector, &names), i == k);
-    }
-    gp_thresholds_free(t);
-    gp_text_free(&text);
-    gp_side_free(&side);
-    gp_metrics_close(m);
-}
-
 static void a_glob_of_many_stars_ends(void **state)
 {
     (void)state;
@@ -1126,28 +1065,6 @@ static void a_glob_of_many_stars_ends(void **state)
     assert_false(gp_selector_matches(&selector, &names));
     gp_selector_free(&selector);
     free(name);
-}
-
-static void proposed_thresholds_hold_for_their_own_profile(void **state)
-{
-    (void)state;
-    struct gp_metrics *m = shipped();
-    struct gp_side side = folded(m, 2, 10, 100e3, 0.01, NULL);
-    struct gp_text text = {0};
-    gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
-    assert_non_null(strstr(text.data, "[vectorAdd(float const*, float const*, float*, int)]\n"
-                                      "required\nduration <= "));
-    assert_non_null(strstr(text.data, "gld_efficiency >= 90 %  ; was 100 %\n"));
-    assert_non_null(strstr(text.data, "gld_transactions <= 1000  ; was 1000\n"));
-    struct court c = open_court(text.data);
-    struct made x;
-    gp_judge_launch(c.judge, made(&x, 0, 100e3, 100));
-    gp_judge_finish(c.judge, &c.verdict);
-    assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_HELD);
-    close_court(&c);
-    gp_text_free(&text);
-    gp_side_free(&side);
-    gp_metrics_close(m);
 }
 
 static void a_drift_is_found(void **state)
@@ -1297,10 +1214,7 @@ int main(void)
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
         cmocka_unit_test(skeletons_leave_out_parts_that_a_compiler_changes),
         cmocka_unit_test(the_closest_of_several_kernels_are_matched),
-        cmocka_unit_test(proposed_thresholds_are_for_names_of_any_length),
-        cmocka_unit_test(a_proposed_section_is_for_one_kernel),
         cmocka_unit_test(a_glob_of_many_stars_ends),
-        cmocka_unit_test(proposed_thresholds_hold_for_their_own_profile),
         cmocka_unit_test(a_drift_is_found),
         cmocka_unit_test(a_drift_too_slow_for_ten_runs_is_found_over_more),
         cmocka_unit_test(the_help_names_every_format),

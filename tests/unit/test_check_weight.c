@@ -1,4 +1,5 @@
-/* check/judge: means are weighted. The weights are of this file, in the position of check/weight.c. */
+/* check/judge: means are weighted. The weights are of this file, in the position of check/weight.c.
+ */
 #include "check/judge.h"
 #include "check/weight.h"
 
