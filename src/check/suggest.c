@@ -19,7 +19,7 @@
 struct suggesting {
     const struct gp_suggest_values *values;
     const struct gp_suggest_asked *asked;
-    struct gp_bound_asked bounds;
+    struct gp_bounds_asked bounds;
     bool tick_is_shown;
     double seconds; /* of all kernels in a run */
     struct gp_text *out;
@@ -29,7 +29,7 @@ static int by_seconds(const void *x, const void *y)
 {
     const struct gp_suggest_kernel *a = *(const struct gp_suggest_kernel *const *)x;
     const struct gp_suggest_kernel *b = *(const struct gp_suggest_kernel *const *)y;
-    double of_a = gp_bound_seconds_in_run(a), of_b = gp_bound_seconds_in_run(b);
+    double of_a = gp_suggest_seconds(a), of_b = gp_suggest_seconds(b);
     if (of_a != of_b)
         return of_a < of_b ? 1 : -1;
     return strcmp(a->name, b->name);
@@ -44,7 +44,7 @@ static const struct gp_suggest_kernel **sorted_kernels(const struct gp_suggest_v
         calloc(HASH_COUNT(values->kernels) + 1, sizeof(struct gp_suggest_kernel *));
     for (const struct gp_suggest_kernel *k = values->kernels; kernels && k; k = k->hh.next) {
         kernels[count++] = k;
-        *seconds += gp_bound_seconds_in_run(k);
+        *seconds += gp_suggest_seconds(k);
     }
     if (count > 1)
         qsort(kernels, count, sizeof(struct gp_suggest_kernel *), by_seconds);
@@ -64,7 +64,7 @@ static double power_of_ten(int exponent)
 
 /* A bound that people would write: three digits, four where there is little room, and never
  * stricter. */
-static void round_bound(struct gp_bound *b)
+static void round_bound(struct gp_suggested_bound *b)
 {
     if (b->bound == 0 || b->exact)
         return;
@@ -85,7 +85,7 @@ static void add_quantity(double value, const char *unit, struct gp_text *out)
 }
 
 /* All digits where the bound is exact. */
-static void add_bound(const struct gp_bound *b, const char *unit, struct gp_text *out)
+static void add_bound(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
 {
     if (b->exact && strcmp(unit, "bytes") == 0)
         gp_text_addf(out, "%.17g B", b->bound);
@@ -103,7 +103,7 @@ static void add_percent(double share, struct gp_text *out)
 
 /* ---- a rule ---- */
 
-static void add_values(const struct gp_bound *b, const char *unit, struct gp_text *out)
+static void add_values(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
 {
     add_quantity(b->least, unit, out);
     if (b->most != b->least) {
@@ -117,7 +117,7 @@ static void add_values(const struct gp_bound *b, const char *unit, struct gp_tex
 }
 
 /* "7.9 us to 8.1 us in 5 runs, room 10 %, finds 13 %" */
-static void explain(const struct gp_bound *b, const char *unit, struct gp_text *out)
+static void explain(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
 {
     add_values(b, unit, out);
     if (b->room > 0) {
@@ -129,13 +129,13 @@ static void explain(const struct gp_bound *b, const char *unit, struct gp_text *
     gp_text_add(out, "\n");
 }
 
-static void add_rule(const struct suggesting *s, struct gp_bound *b, const char *name)
+static void add_rule(const struct suggesting *s, struct gp_suggested_bound *b, const char *name)
 {
     const struct gp_metric *metric = gp_metrics_find(s->bounds.metrics, name);
     const char *blank = b->aggregate[0] ? " " : "";
-    if (!metric || b->kind == GP_BOUND_NONE)
+    if (!metric || b->kind == GP_SUGGESTED_NONE)
         return;
-    if (b->kind == GP_BOUND_LEFT_OUT) {
+    if (b->kind == GP_SUGGESTED_LEFT_OUT) {
         gp_text_addf(s->out, "; left out: %s%s%s, ", b->aggregate, blank, name);
         add_values(b, metric->unit, s->out);
         if (isfinite(b->room))
@@ -201,7 +201,7 @@ static void add_foundation(const struct suggesting *s, const struct gp_suggest_k
         widen(&configurations, k->runs[i].configurations, i == 0);
     }
     gp_text_addf(s->out, "\n; %.1f %% of the time, ",
-                 s->seconds > 0 ? 100 * gp_bound_seconds_in_run(k) / s->seconds : 0);
+                 s->seconds > 0 ? 100 * gp_suggest_seconds(k) / s->seconds : 0);
     add_span(launches.least, launches.most, s->out);
     gp_text_addf(s->out, " launch%s in a run, ", launches.most == 1 ? "" : "es");
     if (measured.least != launches.least || measured.most != launches.most) {
@@ -211,7 +211,7 @@ static void add_foundation(const struct suggesting *s, const struct gp_suggest_k
     add_span(configurations.least, configurations.most, s->out);
     gp_text_addf(s->out, " configuration%s\n", configurations.most == 1 ? "" : "s");
     if (configurations.most > 1)
-        gp_text_add(s->out, gp_bound_composition_repeats(k)
+        gp_text_add(s->out, gp_suggest_repeats(k)
                                 ? ";   each is launched equally often in all runs\n"
                                 : ";   how often each is launched differs from run to run, or is "
                                   "known of one run alone: a\n"
@@ -223,7 +223,7 @@ static void add_foundation(const struct suggesting *s, const struct gp_suggest_k
 
 static void add_section(const struct suggesting *s, const struct gp_suggest_kernel *k)
 {
-    struct gp_bound b;
+    struct gp_suggested_bound b;
     add_foundation(s, k);
     if (strlen(k->name) > LONGEST_NAME) {
         gp_text_addf(s->out, "; left out: %.80s... has more than %d letters\n", k->name,
@@ -235,10 +235,10 @@ static void add_section(const struct suggesting *s, const struct gp_suggest_kern
     gp_text_add(s->out, "]\n");
     if (k->run_count >= s->asked->runs)
         gp_text_add(s->out, "required\n");
-    gp_bound_find_time(&s->bounds, k, &b);
+    gp_suggest_time(&s->bounds, k, &b);
     add_rule(s, &b, gp_suggested_rules[GP_SUGGEST_TIME].metric);
     for (size_t i = GP_SUGGEST_OTHERS; gp_suggested_rules[i].metric; i++) {
-        gp_bound_find(&s->bounds, k, i, &b);
+        gp_suggest_bound(&s->bounds, k, i, &b);
         add_rule(s, &b, gp_suggested_rules[i].metric);
     }
 }
@@ -294,7 +294,7 @@ void gp_suggest_thresholds(const struct gp_suggest_values *values,
                                       .device = &asked->origin->device,
                                       .margin = asked->margin},
                            .out = out};
-    s.bounds.tick = gp_bound_tick(values, &s.tick_is_shown);
+    s.bounds.tick = gp_suggest_tick(values, &s.tick_is_shown);
     const struct gp_suggest_kernel **kernels = sorted_kernels(values, &s.seconds);
     if (!kernels) {
         out->failed = true;
@@ -303,7 +303,7 @@ void gp_suggest_thresholds(const struct gp_suggest_values *values,
     size_t count = HASH_COUNT(values->kernels), written = 0;
     add_head(&s);
     while (written < count && written < MOST_KERNELS &&
-           gp_bound_seconds_in_run(kernels[written]) >= LEAST_SHARE * s.seconds)
+           gp_suggest_seconds(kernels[written]) >= LEAST_SHARE * s.seconds)
         add_section(&s, kernels[written++]);
     if (written < count)
         gp_text_addf(out, "\n; %zu more kernel%s left out: less than %.0f %% of the time each.\n",

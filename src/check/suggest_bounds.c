@@ -26,7 +26,7 @@
 #define USUAL_TICK 32e-9
 #define UNKNOWN_TICK 0.5e-6
 
-bool gp_bound_composition_repeats(const struct gp_suggest_kernel *k)
+bool gp_suggest_repeats(const struct gp_suggest_kernel *k)
 {
     for (size_t i = 1; i < k->run_count; i++)
         if (k->runs[i].composition != k->runs[0].composition ||
@@ -35,7 +35,7 @@ bool gp_bound_composition_repeats(const struct gp_suggest_kernel *k)
     return k->run_count > 1;
 }
 
-double gp_bound_seconds_in_run(const struct gp_suggest_kernel *k)
+double gp_suggest_seconds(const struct gp_suggest_kernel *k)
 {
     double sum = 0;
     for (size_t i = 0; i < k->run_count; i++)
@@ -82,7 +82,7 @@ static void add_time(struct tick *t, double seconds)
     t->ns = a;
 }
 
-double gp_bound_tick(const struct gp_suggest_values *v, bool *shown)
+double gp_suggest_tick(const struct gp_suggest_values *v, bool *shown)
 {
     struct tick t = {0};
     for (const struct gp_suggest_kernel *k = v->kernels; k; k = k->hh.next)
@@ -125,7 +125,7 @@ static double usual_student(unsigned freedom)
 }
 
 /* Sets the bound from the numbers, and frees them. The direction is set already. */
-static void settle(struct numbers *n, struct gp_bound *b)
+static void settle(struct numbers *n, struct gp_suggested_bound *b)
 {
     struct gp_next next;
     gp_next_find((struct gp_runs){n->of_runs, n->count}, n->expected, &next);
@@ -144,7 +144,7 @@ static void settle(struct numbers *n, struct gp_bound *b)
     /* The runs' mean may be off as well, and a slower kernel varies by more. */
     double off = usual_student(next.freedom) * next.deviation * sqrt(1 + 1 / (double)n->count);
     b->finds = b->exact ? 0 : b->room + off * (1 + b->room) / fabs(b->middle);
-    b->kind = b->room < 1 ? GP_BOUND_FOUND : GP_BOUND_LEFT_OUT;
+    b->kind = b->room < 1 ? GP_SUGGESTED_FOUND : GP_SUGGESTED_LEFT_OUT;
     free(n->of_runs);
 }
 
@@ -174,7 +174,7 @@ static bool is_timed(const struct gp_kernel_run *run)
     return run->of[GP_SUGGEST_TIME].count > 0 && run->seconds_count > 0;
 }
 
-static double tick_of(const struct gp_bound_asked *asked)
+static double tick_of(const struct gp_bounds_asked *asked)
 {
     return larger(asked->tick, USUAL_TICK);
 }
@@ -222,8 +222,8 @@ static void leave_room_for_slow(const struct gp_suggest_kernel *k, double q, dou
     free(slow);
 }
 
-static bool of_quantile(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                        double q, struct gp_bound *b)
+static bool of_quantile(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                        double q, struct gp_suggested_bound *b)
 {
     struct numbers n;
     double sum = 0, error = 0, measured = 0;
@@ -273,8 +273,8 @@ static double like_launches(const struct gp_kernel_run *run)
                        : 1;
 }
 
-static bool of_total(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                     struct gp_bound *b)
+static bool of_total(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                     struct gp_suggested_bound *b)
 {
     struct numbers n;
     double sum = 0, measured = 0, like = 0, launched = 0;
@@ -371,8 +371,8 @@ static bool is_absent_somewhere(const struct gp_suggest_kernel *k, size_t rule)
 
 /* The percentile at the share q, or one below it that needs less room: where launches are of two
  * kinds, it may lie too close to the slow ones. */
-static bool of_launches(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                        double q, struct gp_bound *b)
+static bool of_launches(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                        double q, struct gp_suggested_bound *b)
 {
     double best = INFINITY;
     for (double lower = q; lower > 0.001; lower -= STEP)
@@ -384,12 +384,12 @@ static bool of_launches(const struct gp_bound_asked *asked, const struct gp_sugg
     return false;
 }
 
-void gp_bound_find_time(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                        struct gp_bound *b)
+void gp_suggest_time(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                     struct gp_suggested_bound *b)
 {
     bool several = has_several_configurations(k);
-    *b = (struct gp_bound){0};
-    if (!(several && gp_bound_composition_repeats(k) && of_total(asked, k, b)) &&
+    *b = (struct gp_suggested_bound){0};
+    if (!(several && gp_suggest_repeats(k) && of_total(asked, k, b)) &&
         !of_launches(asked, k, several ? share_at_half_the_time(k) : 0.5, b))
         return;
     b->if_present = is_absent_somewhere(k, GP_SUGGEST_TIME);
@@ -411,17 +411,17 @@ static double seconds_of_launch(const struct gp_suggest_kernel *k)
     double launches = 0;
     for (size_t i = 0; i < k->run_count; i++)
         launches += (double)k->runs[i].launches;
-    return launches > 0 ? gp_bound_seconds_in_run(k) * (double)k->run_count / launches : 0;
+    return launches > 0 ? gp_suggest_seconds(k) * (double)k->run_count / launches : 0;
 }
 
-void gp_bound_find(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                   size_t rule, struct gp_bound *b)
+void gp_suggest_bound(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                      size_t rule, struct gp_suggested_bound *b)
 {
     const struct gp_suggested_rule *suggested = &gp_suggested_rules[rule];
     const struct gp_metric *metric = gp_metrics_find(asked->metrics, suggested->metric);
     struct numbers n;
     double spread = 0, sum = 0, measured = 0;
-    *b = (struct gp_bound){.if_present = is_absent_somewhere(k, rule)};
+    *b = (struct gp_suggested_bound){.if_present = is_absent_somewhere(k, rule)};
     if (!metric || !begin(&n, k))
         return;
     struct gp_nature nature = gp_nature_of(metric, asked->device);
@@ -451,7 +451,7 @@ void gp_bound_find(const struct gp_bound_asked *asked, const struct gp_suggest_k
         b->exact = !is_ratio && (middle == 0 || agrees(&n));
     } else {
         /* Launches of other configurations differ, and yet the same in each run. */
-        bool mixed = gp_bound_composition_repeats(k) && has_several_configurations(k);
+        bool mixed = gp_suggest_repeats(k) && has_several_configurations(k);
         struct gp_expected expected =
             gp_expected_of(&nature, middle, mixed ? 0 : spread, measured, seconds_of_launch(k));
         n.expected = expected.deviation;

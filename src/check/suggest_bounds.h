@@ -5,21 +5,21 @@
 
 #include "check/suggest_values.h"
 
-struct gp_bound_asked {
+struct gp_bounds_asked {
     const struct gp_metrics *metrics;
     const struct gp_device *device;
     double margin; /* the least room for values that vary: 0.1 of 10 % */
     double tick;   /* of the clock, in seconds */
 };
 
-enum gp_bound_kind {
-    GP_BOUND_NONE,     /* there is no value, or no bound that says anything */
-    GP_BOUND_FOUND,    /* a line for the file */
-    GP_BOUND_LEFT_OUT, /* it would need as much room as the value itself */
+enum gp_suggested_kind {
+    GP_SUGGESTED_NONE,     /* there is no value, or no bound that says anything */
+    GP_SUGGESTED_FOUND,    /* a line for the file */
+    GP_SUGGESTED_LEFT_OUT, /* it would need as much room as the value itself */
 };
 
-struct gp_bound {
-    enum gp_bound_kind kind;
+struct gp_suggested_bound {
+    enum gp_suggested_kind kind;
     char aggregate[8]; /* of the rule: "median", "p95"; empty: every launch */
     bool at_most;      /* else at least */
     double bound;      /* not rounded */
@@ -33,23 +33,23 @@ struct gp_bound {
 };
 
 /* Of a rule of gp_suggested_rules from GP_SUGGEST_OTHERS on. */
-void gp_bound_find(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                   size_t rule, struct gp_bound *b);
+void gp_suggest_bound(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                      size_t rule, struct gp_suggested_bound *b);
 
 /* Of the kernel's time: of the median of its launches; of a kernel with several configurations of
  * their total, where they are launched equally often in each run, else of the percentile where half
  * of the time is spent in quicker launches. */
-void gp_bound_find_time(const struct gp_bound_asked *asked, const struct gp_suggest_kernel *k,
-                        struct gp_bound *b);
+void gp_suggest_time(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
+                     struct gp_suggested_bound *b);
 
 /* Whether each run, of several, launched the same configurations equally often. */
-bool gp_bound_composition_repeats(const struct gp_suggest_kernel *k);
+bool gp_suggest_repeats(const struct gp_suggest_kernel *k);
 
 /* The kernel's mean time of all launches in a run, in seconds; 0: not known. */
-double gp_bound_seconds_in_run(const struct gp_suggest_kernel *k);
+double gp_suggest_seconds(const struct gp_suggest_kernel *k);
 
 /* The step of the clock, as the times of all kernels show it, in seconds; 0 where they have none.
  * Where they are too few to show it, it is the one that CUDA's manual gives. */
-double gp_bound_tick(const struct gp_suggest_values *v, bool *shown);
+double gp_suggest_tick(const struct gp_suggest_values *v, bool *shown);
 
 #endif
