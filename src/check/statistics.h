@@ -53,4 +53,10 @@ void gp_next_find(struct gp_runs runs, double expected, struct gp_next *next);
  * at least, else 0 and no trend. False when out of memory. */
 bool gp_trend_find(const double *values, size_t count, double *slope, int *trend);
 
+/* The change over all of these values that a slope has to make so that it is none of chance, with
+ * the same significance. They scatter around `slope` as they do, moderated with the expected
+ * deviation of one. Needs 3 values at least. False when out of memory. */
+bool gp_trend_detectable(const double *values, size_t count, double slope, double expected,
+                         double *detectable);
+
 #endif

@@ -51,6 +51,19 @@ static void many_values_are_thinned_evenly(void **state)
     gp_values_free(&v);
 }
 
+static void values_have_a_deviation(void **state)
+{
+    (void)state;
+    struct gp_values v = {.most = 2};
+    assert_true(gp_values_deviation(&v) == 0);
+    gp_values_add(&v, 1e9);
+    assert_true(gp_values_deviation(&v) == 0);
+    for (int i = 1; i <= 4; i++)
+        gp_values_add(&v, 1e9 + i);
+    assert_true(fabs(gp_values_deviation(&v) - sqrt(2.5)) < 1e-9);
+    gp_values_free(&v);
+}
+
 static void the_median_of_an_even_number_is_the_mean_of_two(void **state)
 {
     (void)state;
@@ -605,6 +618,43 @@ static void student_is_as_in_tables(void **state)
         assert_true(gp_student(i) > gp_student(i + 1));
     assert_true(fabs(gp_student(30) - 3.385) < 0.03);
     assert_true(gp_student(1000000) > 3.09);
+}
+
+/* The chance that Student's t with so many degrees of freedom exceeds t, by its finite sums. */
+static double above(double t, int freedom)
+{
+    double angle = atan(t / sqrt(freedom)), square = cos(angle) * cos(angle);
+    double term = freedom % 2 ? cos(angle) : 1, sum = freedom == 1 ? 0 : term;
+    for (int k = freedom % 2 ? 3 : 2; k < freedom - 1; k += 2) {
+        term *= square * (k - 1) / k;
+        sum += term;
+    }
+    double within = freedom % 2 ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+    return (1 - within) / 2;
+}
+
+static void one_more_run_is_seldom_far_off(void **state)
+{
+    (void)state;
+    double runs[60];
+    struct gp_next next;
+    for (size_t n = 1; n <= 60; n++) {
+        runs[n - 1] = 100 + (n % 2 ? 1 : -1);
+        gp_next_find((struct gp_runs){runs, n}, 2, &next);
+        assert_int_equal(next.freedom, n + 3);
+        double chance = above(next.room / next.deviation / sqrt(1 + 1 / (double)n), (int)n + 3);
+        assert_true(chance <= 1.002 * GP_RARE);
+        assert_true(chance >= 0.8 * GP_RARE);
+    }
+    const double same[] = {7, 7, 7, 7, 7};
+    gp_next_find((struct gp_runs){same, 5}, 2, &next);
+    assert_true(next.middle == 7);
+    assert_true(fabs(next.deviation - sqrt(4 * 4 / 8.0)) < 1e-12);
+    /* An odd run counts: such runs come. */
+    const double odd[] = {7, 7, 7, 7, 17};
+    gp_next_find((struct gp_runs){odd, 5}, 2, &next);
+    assert_true(next.middle == 9);
+    assert_true(fabs(next.deviation - sqrt((4 * 4 + 80) / 8.0)) < 1e-12);
 }
 
 static void a_slow_drift_is_a_trend_and_noise_is_none(void **state)
@@ -1182,6 +1232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_values_are_kept_while_they_fit),
         cmocka_unit_test(many_values_are_thinned_evenly),
+        cmocka_unit_test(values_have_a_deviation),
         cmocka_unit_test(the_median_of_an_even_number_is_the_mean_of_two),
         cmocka_unit_test(quantities_have_the_units_of_the_metric),
         cmocka_unit_test(quantities_are_written_for_people),
@@ -1202,6 +1253,7 @@ int main(void)
         cmocka_unit_test(an_unchanged_program_is_seldom_found_to_have_changed),
         cmocka_unit_test(changes_are_found),
         cmocka_unit_test(student_is_as_in_tables),
+        cmocka_unit_test(one_more_run_is_seldom_far_off),
         cmocka_unit_test(a_slow_drift_is_a_trend_and_noise_is_none),
         cmocka_unit_test(a_fold_has_a_median_for_each_run),
         cmocka_unit_test(launches_that_were_passed_over_are_counted_once),
