@@ -55,7 +55,7 @@ struct gp_summed {
 void gp_judge_observe(struct gp_judge *j, void (*seen)(void *user, const struct gp_summed *s),
                       void *user);
 
-/* Ends the last run without a verdict, for one who observes. False when out of memory. */
+/* Ends the last run without a verdict, where the runs are observed. False when out of memory. */
 bool gp_judge_end(struct gp_judge *j);
 
 /* Adds an outcome for each rule and each kernel that it is for. Once, at the end. */

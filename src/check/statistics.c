@@ -150,7 +150,7 @@ void gp_next_find(struct gp_runs runs, double expected, struct gp_next *next)
     next->freedom = (unsigned)(GP_PRIOR_FREEDOM + runs.count - 1);
     next->deviation =
         sqrt((GP_PRIOR_FREEDOM * expected * expected + squares_of(runs)) / next->freedom);
-    next->room = rare_student(next->freedom) * next->deviation * sqrt(1 + 1 / n);
+    next->margin = rare_student(next->freedom) * next->deviation * sqrt(1 + 1 / n);
 }
 
 bool gp_trend_find(const double *values, size_t count, double *slope, int *trend)

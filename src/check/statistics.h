@@ -41,7 +41,7 @@ struct gp_next {
     double deviation; /* of one run, moderated as that of a shift; here by squares, as an odd run
                          says that such runs come */
     unsigned freedom;
-    double room; /* it lies further than that from the middle, one way, in GP_RARE of all cases */
+    double margin; /* it lies further than that from the middle, one way, in GP_RARE of all cases */
 };
 #define GP_RARE 1e-4
 

@@ -14,7 +14,7 @@
 #define LEAST_SHARE 0.02
 #define MOST_KERNELS 50
 #define LONGEST_NAME 32000 /* letters: a pattern holds them, each with a backslash */
-#define LITTLE_ROOM 0.05
+#define SMALL_MARGIN 0.05
 
 struct suggesting {
     const struct gp_suggest_values *values;
@@ -62,19 +62,18 @@ static double power_of_ten(int exponent)
     return exponent < 0 ? 1 / power : power;
 }
 
-/* A bound that people would write: three digits, four where there is little room, and never
- * stricter. */
+/* A bound that people would write: three digits, four with a small margin, and never stricter. */
 static void round_bound(struct gp_suggested_bound *b)
 {
     if (b->bound == 0 || b->exact)
         return;
-    int digits = b->room < LITTLE_ROOM ? 4 : 3;
+    int digits = b->margin < SMALL_MARGIN ? 4 : 3;
     double unit = power_of_ten((int)floor(log10(fabs(b->bound))) + 1 - digits);
     double parts = b->bound / unit;
     b->bound = (b->at_most ? ceil(parts - 1e-9) : floor(parts + 1e-9)) * unit;
-    double room = fabs(b->bound - b->middle) / fabs(b->middle);
-    b->finds += room - b->room;
-    b->room = room;
+    double margin = fabs(b->bound - b->middle) / fabs(b->middle);
+    b->finds += margin - b->margin;
+    b->margin = margin;
 }
 
 static void add_quantity(double value, const char *unit, struct gp_text *out)
@@ -116,13 +115,13 @@ static void add_values(const struct gp_suggested_bound *b, const char *unit, str
         gp_text_addf(out, " in %zu runs", b->runs);
 }
 
-/* "7.9 us to 8.1 us in 5 runs, room 10 %, finds 13 %" */
+/* "7.9 us to 8.1 us in 5 runs, margin 10 %, finds 13 %" */
 static void explain(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
 {
     add_values(b, unit, out);
-    if (b->room > 0) {
-        gp_text_add(out, ", room ");
-        add_percent(b->room, out);
+    if (b->margin > 0) {
+        gp_text_add(out, ", margin ");
+        add_percent(b->margin, out);
         gp_text_add(out, ", finds ");
         add_percent(b->finds, out);
     }
@@ -138,8 +137,8 @@ static void add_rule(const struct suggesting *s, struct gp_suggested_bound *b, c
     if (b->kind == GP_SUGGESTED_LEFT_OUT) {
         gp_text_addf(s->out, "; left out: %s%s%s, ", b->aggregate, blank, name);
         add_values(b, metric->unit, s->out);
-        if (isfinite(b->room))
-            gp_text_addf(s->out, ", would need %.0f %% of room", 100 * b->room);
+        if (isfinite(b->margin))
+            gp_text_addf(s->out, ", needs a margin of %.0f %%", 100 * b->margin);
         gp_text_add(s->out, "\n");
         return;
     }
@@ -256,31 +255,28 @@ static void add_head(const struct suggesting *s)
                  asked->origin->gpuprof);
     gp_text_addf(
         s->out,
-        "; A line ends in the values of these runs, one number a run; in the room between "
-        "their mean and the\n"
-        "; bound; and in the change that breaks it in 95 of 100 runs ('finds').\n"
-        "; - Times and counters of the hardware vary. Their room is %.3g %% (--margin), or "
-        "as much as one in\n"
-        ";   %.0f unchanged runs needs. That follows from the distance of these runs, and "
-        "from what is known\n"
-        ";   before: 1 %% from run to run, 2 %% and 0.25 us from launch to launch",
+        "; Behind a bound stand the values of these runs, one number a run; the margin from their "
+        "mean to the\n"
+        "; bound; and the change that breaks it in 95 of 100 runs ('finds').\n"
+        "; - Times and counters of the hardware vary. Their margin is %.3g %% (--margin), or as "
+        "much as one in\n"
+        ";   %.0f unchanged runs needs, by the distance of these runs and by the usual scatter: "
+        "1 %% from run to\n"
+        ";   run, 2 %% and 0.25 us from launch to launch",
         percent, 1 / GP_RARE);
     if (s->bounds.tick > 0)
         gp_text_addf(s->out, ", the clock's tick of %.0f ns%s", 1e9 * s->bounds.tick,
-                     s->tick_is_shown ? ""
-                                      : " (by CUDA's manual, these times are too few to show it)");
-    gp_text_addf(
-        s->out,
-        ".\n"
-        "; - Efficiencies repeat. Their room of %.3g %% is for changes that nobody minds.\n"
-        "; - Counts repeat as well. They have room only where they differ, or where one run "
-        "cannot show that.\n",
-        percent);
+                     s->tick_is_shown ? "" : " (CUDA's manual; these times are too few)");
+    gp_text_addf(s->out,
+                 ".\n"
+                 "; - Efficiencies repeat. Their margin of %.3g %% is for changes that nobody "
+                 "minds.\n"
+                 "; - Counts repeat as well. They have a margin only where runs differ, or where "
+                 "there is one run.\n",
+                 percent);
     if (asked->runs == 1)
-        gp_text_add(s->out,
-                    "; One run does not show how far runs lie apart: its bounds are wide. Of five "
-                    "runs, each with --from,\n"
-                    "; they are narrow.\n");
+        gp_text_add(s->out, "; One run does not show how far runs lie apart: its margins are wide. "
+                            "Take five runs, each with --from.\n");
     gp_text_add(s->out,
                 "; Loosen the bounds of values that vary, delete those that do not matter.\n");
 }

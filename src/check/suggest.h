@@ -6,14 +6,14 @@
 #include "check/suggest_values.h"
 
 struct gp_suggest_asked {
-    double margin;    /* the least room for values that vary: 0.1 of 10 % */
+    double margin;    /* the least margin for values that vary: 0.1 of 10 % */
     const char *from; /* names the profiles */
     size_t runs;      /* their number */
     const struct gp_origin *origin;
 };
 
-/* One section for each kernel with a share of the time that matters. Bounds leave as much room as
- * runs of an unchanged program need, and comments give it. The values are finished. */
+/* One section for each kernel with a share of the time that matters. Runs of an unchanged program
+ * keep to the bounds; comments give the margins and their reasons. The values are finished. */
 void gp_suggest_thresholds(const struct gp_suggest_values *values,
                            const struct gp_suggest_asked *asked, struct gp_text *out);
 

@@ -8,14 +8,14 @@
 struct gp_bounds_asked {
     const struct gp_metrics *metrics;
     const struct gp_device *device;
-    double margin; /* the least room for values that vary: 0.1 of 10 % */
+    double margin; /* the least margin for values that vary: 0.1 of 10 % */
     double tick;   /* of the clock, in seconds */
 };
 
 enum gp_suggested_kind {
     GP_SUGGESTED_NONE,     /* there is no value, or no bound that says anything */
     GP_SUGGESTED_FOUND,    /* a line for the file */
-    GP_SUGGESTED_LEFT_OUT, /* it would need as much room as the value itself */
+    GP_SUGGESTED_LEFT_OUT, /* its margin would be as large as the value itself */
 };
 
 struct gp_suggested_bound {
@@ -27,9 +27,8 @@ struct gp_suggested_bound {
     bool if_present;
     size_t runs; /* with a value; of these the extremes and the mean, of one number a run: */
     double least, most, middle;
-    uint64_t measured; /* launches with a value, in the run that has the fewest */
-    double room;       /* relative to the middle */
-    double finds;      /* relative: a change that breaks the bound in 95 of 100 runs */
+    double margin; /* relative to the middle */
+    double finds;  /* relative: a change that breaks the bound in 95 of 100 runs */
 };
 
 /* Of a rule of gp_suggested_rules from GP_SUGGEST_OTHERS on. */

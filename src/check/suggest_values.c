@@ -25,10 +25,12 @@ const struct gp_suggested_rule gp_suggested_rules[] = {
     {"avg", "tensor_utilization"},
     {NULL, NULL},
 };
+_Static_assert(sizeof(gp_suggested_rules) / sizeof(gp_suggested_rules[0]) <= GP_SUGGEST_MOST,
+               "a run has values of each");
 
-static bool parse_rules(struct gp_suggest_values *v)
+static bool parse_rules(struct gp_suggest_values *v, struct gp_text *problems)
 {
-    struct gp_text text = {0}, problems = {0};
+    struct gp_text text = {0};
     gp_text_add(&text, "[*]\n");
     for (size_t i = 0; gp_suggested_rules[i].metric; i++) {
         const struct gp_metric *metric = gp_metrics_find(v->metrics, gp_suggested_rules[i].metric);
@@ -36,9 +38,9 @@ static bool parse_rules(struct gp_suggest_values *v)
                      gp_suggested_rules[i].metric, metric ? metric->unit : "");
     }
     if (!text.failed)
-        v->rules = gp_thresholds_parse("rules", text.data, text.length, v->metrics, &problems);
+        v->rules =
+            gp_thresholds_parse("proposed rules", text.data, text.length, v->metrics, problems);
     gp_text_free(&text);
-    gp_text_free(&problems);
     return v->rules != NULL;
 }
 
@@ -128,16 +130,17 @@ static void take(void *user, const struct gp_summed *s)
         v->failed = true;
 }
 
-bool gp_suggest_values_open(struct gp_suggest_values *v, struct gp_metrics *m)
+bool gp_suggest_values_open(struct gp_suggest_values *v, struct gp_metrics *m,
+                            struct gp_text *problems)
 {
     *v = (struct gp_suggest_values){.metrics = m};
-    if (!parse_rules(v))
-        return false;
-    v->judge = gp_judge_new(v->rules, m);
-    if (!v->judge)
-        return false;
-    gp_judge_observe(v->judge, take, v);
-    return true;
+    if (parse_rules(v, problems))
+        v->judge = gp_judge_new(v->rules, m);
+    if (v->judge)
+        gp_judge_observe(v->judge, take, v);
+    else if (problems->length == 0)
+        gp_text_add(problems, "out of memory\n");
+    return v->judge != NULL;
 }
 
 bool gp_suggest_values_finish(struct gp_suggest_values *v)

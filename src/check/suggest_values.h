@@ -48,9 +48,10 @@ struct gp_suggest_values {
     bool failed; /* out of memory */
 };
 
-/* `m` outlives it, and gets the metrics that the rules need. False when out of memory, or where a
- * metric's definition is not what the rules expect; free in both cases. */
-bool gp_suggest_values_open(struct gp_suggest_values *v, struct gp_metrics *m);
+/* `m` outlives it. False with lines in `problems` where the definition of a metric does not fit;
+ * free in both cases. */
+bool gp_suggest_values_open(struct gp_suggest_values *v, struct gp_metrics *m,
+                            struct gp_text *problems);
 void gp_suggest_values_free(struct gp_suggest_values *v);
 
 /* Ends the last run. False when out of memory. */

@@ -158,13 +158,11 @@ static int suggest(const struct asked *asked, struct gp_metrics *m)
     struct gp_origin origin = {0};
     struct gp_text notes = {0};
     int status = CLI_USAGE;
-    if (!gp_suggest_values_open(&values, m))
-        gp_say("out of memory, or no definition of a metric that thresholds are proposed for");
-    else if (!read_profiles(asked, &values, &origin, &notes))
-        status = CLI_USAGE;
-    else if (!values.kernels)
+    bool read = gp_suggest_values_open(&values, m, &notes) &&
+                read_profiles(asked, &values, &origin, &notes);
+    if (read && !values.kernels)
         gp_say("no launch is in the profiles: there is nothing to propose");
-    else
+    else if (read)
         status = write_thresholds(asked, &values, &origin);
     gp_say_lines("", gp_text_string(&notes));
     gp_text_free(&notes);

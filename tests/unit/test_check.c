@@ -642,7 +642,7 @@ static void one_more_run_is_seldom_far_off(void **state)
         runs[n - 1] = 100 + (n % 2 ? 1 : -1);
         gp_next_find((struct gp_runs){runs, n}, 2, &next);
         assert_int_equal(next.freedom, n + 3);
-        double chance = above(next.room / next.deviation / sqrt(1 + 1 / (double)n), (int)n + 3);
+        double chance = above(next.margin / next.deviation / sqrt(1 + 1 / (double)n), (int)n + 3);
         assert_true(chance <= 1.002 * GP_RARE);
         assert_true(chance >= 0.8 * GP_RARE);
     }

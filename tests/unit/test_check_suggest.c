@@ -79,14 +79,20 @@ static void add_part(struct gp_judge *judge, const struct part *part, const stru
 }
 
 static void add_run(struct gp_judge *judge, const struct program *p, const struct noise *noise,
-                    double place)
+                    double gpu)
 {
-    struct noisy_run run = noisy_run(noise, place);
+    struct noisy_run run = noisy_run(noise, gpu);
     gp_judge_run(judge, "run.jsonl");
     gp_judge_process(judge);
     gp_judge_device(judge, &h200);
     for (int i = 0; i < MOST_PARTS && p->parts[i].kernel; i++)
         add_part(judge, &p->parts[i], &run);
+}
+
+static bool opened(struct gp_suggest_values *values, struct gp_metrics *m)
+{
+    struct gp_text problems = {0};
+    return gp_suggest_values_open(values, m, &problems);
 }
 
 static struct gp_text proposed_of(struct gp_suggest_values *values, size_t runs)
@@ -107,10 +113,10 @@ static struct gp_text proposed(struct gp_metrics *m, const struct program *p,
                                const struct noise *noise, int runs)
 {
     struct gp_suggest_values values;
-    double place = gaussian();
-    assert_true(gp_suggest_values_open(&values, m));
+    double gpu = gaussian();
+    assert_true(opened(&values, m));
     for (int i = 0; i < runs; i++)
-        add_run(values.judge, p, noise, place);
+        add_run(values.judge, p, noise, gpu);
     return proposed_of(&values, (size_t)runs);
 }
 
@@ -126,12 +132,12 @@ static struct gp_thresholds *parsed(struct gp_metrics *m, const struct gp_text *
 
 /* Whether a run of the program breaks a bound of a metric ("": of any). */
 static bool breaks(struct gp_metrics *m, const struct gp_thresholds *t, const struct program *p,
-                   const struct noise *noise, double place, const char *metric)
+                   const struct noise *noise, double gpu, const char *metric)
 {
     struct gp_judge *judge = gp_judge_new(t, m);
     struct gp_verdict verdict = {0};
     bool broken = false;
-    add_run(judge, p, noise, place);
+    add_run(judge, p, noise, gpu);
     gp_judge_finish(judge, &verdict);
     for (size_t i = 0; i < verdict.count; i++)
         broken |= verdict.outcomes[i].status == GP_VIOLATED &&
@@ -154,10 +160,10 @@ static double percent(const struct gp_text *text, const char *rule, const char *
 static int broken(struct gp_metrics *m, const struct gp_thresholds *t, const struct program *p,
                   const struct noise *noise, int runs, const char *metric)
 {
-    double place = gaussian(); /* another day, or another GPU of the model */
+    double gpu = gaussian(); /* another day, or another GPU of the model */
     int count = 0;
     for (int i = 0; i < runs; i++)
-        count += breaks(m, t, p, noise, place, metric);
+        count += breaks(m, t, p, noise, gpu, metric);
     return count;
 }
 
@@ -349,7 +355,7 @@ static void a_coarse_clock(void **state)
     assert_non_null(strstr(text.data, "the clock's tick of 32 ns.\n"));
     gp_text_free(&text);
     text = proposed(m, &(struct program){.parts = {one_kernel(60, 1).parts[0]}}, &usual_noise, 1);
-    assert_non_null(strstr(text.data, "the clock's tick of 500 ns (by CUDA's manual"));
+    assert_non_null(strstr(text.data, "the clock's tick of 500 ns (CUDA's manual"));
     gp_text_free(&text);
     gp_metrics_close(m);
 }
@@ -479,7 +485,7 @@ static void sampled_runs(void **state)
 
 /* ---- counts ---- */
 
-static void exact_counts_have_no_room(void **state)
+static void exact_counts_have_no_margin(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
@@ -489,7 +495,7 @@ static void exact_counts_have_no_room(void **state)
     assert_non_null(strstr(text.data, "\ngld_transactions <= 4096  ; 4096 in 2 runs\n"));
     assert_non_null(
         strstr(text.data, "\ngld_requested_bytes <= 131072 B  ; 131.07 kB in 2 runs\n"));
-    assert_non_null(strstr(text.data, "\ngld_efficiency >= 90 %  ; 100 % in 2 runs, room 10 %"));
+    assert_non_null(strstr(text.data, "\ngld_efficiency >= 90 %  ; 100 % in 2 runs, margin 10 %"));
     struct gp_thresholds *t = parsed(m, &text);
     more_bytes = 1 + 1.0 / 4096;
     assert_int_equal(broken(m, t, &p, &usual_noise, 3, "gld_transactions"), 3);
@@ -502,7 +508,7 @@ static void exact_counts_have_no_room(void **state)
 }
 
 /* As kernels of Hopper that ask barriers until the answer is yes. */
-static void counts_that_vary_have_room(void **state)
+static void counts_that_vary_have_a_margin(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
@@ -532,7 +538,7 @@ static void counts_that_vary_have_room(void **state)
 }
 
 /* One run cannot show whether a count repeats. 5 % more are found all the same. */
-static void counts_of_one_run_have_little_room(void **state)
+static void counts_of_one_run_have_a_small_margin(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
@@ -572,13 +578,13 @@ static void a_file_explains_itself(void **state)
                            "[k()]\n"
                            "required\n"
                            "median duration <= 8."));
-    assert_non_null(strstr(text.data, " us in 5 runs, room 1"));
+    assert_non_null(strstr(text.data, " us in 5 runs, margin 1"));
     assert_null(strstr(text.data, "One run does not show"));
     gp_text_free(&text);
     text = proposed(m, &p, &usual_noise, 1);
     assert_non_null(strstr(text.data, " (1 run), on"));
     assert_non_null(strstr(text.data, "; One run does not show how far runs lie apart"));
-    assert_non_null(strstr(text.data, " in one run, room 2"));
+    assert_non_null(strstr(text.data, " in one run, margin 2"));
     gp_text_free(&text);
     const struct program shortest = one_kernel(1.5, 1);
     text = proposed(m, &shortest, &usual_noise, 1);
@@ -588,8 +594,8 @@ static void a_file_explains_itself(void **state)
     gp_metrics_close(m);
 }
 
-/* The room that was asked for is the least. */
-static void a_margin_is_the_least_room(void **state)
+/* The margin that was asked for is the least. */
+static void a_margin_is_the_least_margin(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
@@ -600,12 +606,12 @@ static void a_margin_is_the_least_room(void **state)
     const struct program p = one_kernel(100, 20);
     struct gp_text text = {0};
     noise_seed = 14;
-    assert_true(gp_suggest_values_open(&values, m));
+    assert_true(opened(&values, m));
     for (int i = 0; i < 5; i++)
         add_run(values.judge, &p, &usual_noise, 0);
     assert_true(gp_suggest_values_finish(&values));
     gp_suggest_thresholds(&values, &asked, &text);
-    assert_non_null(strstr(text.data, "room 50 %, finds 5"));
+    assert_non_null(strstr(text.data, "margin 50 %, finds 5"));
     assert_non_null(strstr(text.data, "gld_efficiency >= 50 %"));
     gp_text_free(&text);
     gp_suggest_values_free(&values);
@@ -639,7 +645,7 @@ static void a_kernel_of_some_runs_is_not_required(void **state)
     without.parts[1].kernel = NULL;
     struct gp_suggest_values values;
     noise_seed = 16;
-    assert_true(gp_suggest_values_open(&values, m));
+    assert_true(opened(&values, m));
     add_run(values.judge, &with, &usual_noise, 0);
     add_run(values.judge, &without, &usual_noise, 0);
     struct gp_text text = proposed_of(&values, 2);
@@ -719,11 +725,11 @@ int main(void)
         cmocka_unit_test(a_file_explains_several_configurations),
         cmocka_unit_test(launches_of_two_kinds),
         cmocka_unit_test(sampled_runs),
-        cmocka_unit_test(exact_counts_have_no_room),
-        cmocka_unit_test(counts_that_vary_have_room),
-        cmocka_unit_test(counts_of_one_run_have_little_room),
+        cmocka_unit_test(exact_counts_have_no_margin),
+        cmocka_unit_test(counts_that_vary_have_a_margin),
+        cmocka_unit_test(counts_of_one_run_have_a_small_margin),
         cmocka_unit_test(a_file_explains_itself),
-        cmocka_unit_test(a_margin_is_the_least_room),
+        cmocka_unit_test(a_margin_is_the_least_margin),
         cmocka_unit_test(launches_without_a_value_break_no_bound),
         cmocka_unit_test(a_kernel_of_some_runs_is_not_required),
         cmocka_unit_test(names_may_have_any_length),

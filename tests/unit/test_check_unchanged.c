@@ -36,9 +36,9 @@ static void add_launch(struct gp_fold *f, const char *kernel, uint64_t index, do
     gp_fold_launch(f, &launch);
 }
 
-static void add_run(struct gp_fold *f, const struct program *p, double place)
+static void add_run(struct gp_fold *f, const struct program *p, double gpu)
 {
-    struct noisy_run run = noisy_run(&usual_noise, place);
+    struct noisy_run run = noisy_run(&usual_noise, gpu);
     gp_fold_run(f);
     gp_fold_process(f, "0.1.0");
     gp_fold_device(f, &h200);

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 struct noise {
-    double of_place;        /* a GPU on a day; relative, as the next two: standard deviations */
+    double of_gpu;          /* a GPU on a day; relative, as the next two: standard deviations */
     double of_run;          /* clock and temperature */
     double of_launch;       /* refresh of DRAM, order of blocks */
     double blur;            /* seconds: start and end of a kernel */
@@ -33,7 +33,7 @@ struct noise {
 };
 
 static const struct noise usual_noise = {
-    .of_place = 0.01,
+    .of_gpu = 0.01,
     .of_run = 0.006,
     .of_launch = 0.007,
     .blur = 80e-9,
@@ -46,20 +46,28 @@ static const struct noise usual_noise = {
 
 static uint64_t noise_seed = 1;
 
+/* Numbers of seeds that lie side by side have nothing in common. */
+static inline uint64_t seed_of_noise(uint64_t number)
+{
+    number = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    number = (number ^ number >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return number ^ number >> 27;
+}
+
 /* Between 0 and 1, neither of both. */
-static double uniform(void)
+static inline double uniform(void)
 {
     noise_seed = noise_seed * 6364136223846793005u + 1442695040888963407u;
     return ((double)(noise_seed >> 33) + 0.5) / (double)(1u << 31);
 }
 
 /* A standard normal number. */
-static double gaussian(void)
+static inline double gaussian(void)
 {
     return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-static double exponential(double mean)
+static inline double exponential(double mean)
 {
     return -mean * log(uniform());
 }
@@ -73,15 +81,15 @@ struct noisy_run {
     int in_vain;
 };
 
-/* `place` is gaussian(), the same for all runs on one GPU and day. */
-static struct noisy_run noisy_run(const struct noise *n, double place)
+/* `gpu` is gaussian(), the same for all runs on one GPU and day. */
+static inline struct noisy_run noisy_run(const struct noise *n, double gpu)
 {
     return (struct noisy_run){.noise = n,
-                              .speed = (1 + n->of_place * place) * (1 + n->of_run * gaussian()),
+                              .speed = (1 + n->of_gpu * gpu) * (1 + n->of_run * gaussian()),
                               .offset = (floor(3 * uniform()) - 1) * n->tick};
 }
 
-static double noisy_once(const struct noisy_run *r, double seconds)
+static inline double noisy_once(const struct noisy_run *r, double seconds)
 {
     const struct noise *n = r->noise;
     double time = seconds * r->speed * (1 + n->of_launch * gaussian()) + fabs(n->blur * gaussian());
@@ -92,13 +100,13 @@ static double noisy_once(const struct noisy_run *r, double seconds)
     return time;
 }
 
-static bool noisy_doubt(const struct noisy_run *r, double time)
+static inline bool noisy_doubt(const struct noisy_run *r, double time)
 {
     return time > r->least + fmax(0.05 * r->least, 1e-6);
 }
 
 /* The time of the run's next launch of a kernel and configuration that takes `seconds`. */
-static double noisy_time(struct noisy_run *r, double seconds)
+static inline double noisy_time(struct noisy_run *r, double seconds)
 {
     double time = noisy_once(r, seconds);
     if (r->least == 0) {
