@@ -44,9 +44,8 @@ struct gp_summed {
     const struct gp_threshold *rule;
     const struct gp_values *values; /* of the launches that have one, sorted */
     double value;                   /* that is held to the rule; 0 where no launch has one */
-    bool absent;           /* the rule is broken, as a launch has no value or none has; 'if present'
-                              lets it pass */
-    uint64_t launches;     /* of the kernel, measured or not */
+    bool absent;                    /* a launch has none: 'if present' would let it pass */
+    uint64_t launches;              /* of the kernel, measured or not */
     size_t configurations; /* of these; 0 where none of the kernel's rules is for a total */
     uint64_t composition;  /* a hash of the configurations and of how often each was launched */
 };

@@ -35,11 +35,11 @@ bool gp_shift_find(struct gp_runs a, struct gp_runs b, double expected, struct g
 /* Student's t that is exceeded, either way, with GP_SIGNIFICANCE. */
 double gp_student(unsigned freedom);
 
-/* One more run of an unchanged program, expected by those at hand. */
+/* One more run of an unchanged program, expected by those at hand. Their scatter is that of
+ * squares, as an odd run among them says that such runs come. */
 struct gp_next {
     double middle;    /* their mean */
-    double deviation; /* of one run, moderated as that of a shift; here by squares, as an odd run
-                         says that such runs come */
+    double deviation; /* of one run, moderated as that of a shift */
     unsigned freedom;
     double margin; /* it lies further than that from the middle, one way, in GP_RARE of all cases */
 };
