@@ -48,7 +48,7 @@ bool gp_suggest_repeats(const struct gp_suggest_kernel *k);
 double gp_suggest_seconds(const struct gp_suggest_kernel *k);
 
 /* The step of the clock, as the times of all kernels show it, in seconds; 0 where they have none.
- * Where they are too few to show it, it is the one that CUDA's manual gives. */
+ * Where they are too few to show it, it is the one that CUDA's manual gives, if that can be. */
 double gp_suggest_tick(const struct gp_suggest_values *v, bool *shown);
 
 #endif

@@ -69,9 +69,10 @@ double gp_suggest_tick(const struct gp_suggest_values *v, bool *shown)
                 add_time(&t, k->runs[i].seconds[n]);
     *shown =
         t.different_count >= SHOWN_BY || (t.different_count == 2 && t.count >= SHOWN_BY_TWO_OF);
-    if (!*shown)
-        return UNKNOWN_TICK;
-    return t.ns >= LEAST_TICK_NS ? (double)t.ns / 1e9 : 0;
+    if (*shown)
+        return t.ns >= LEAST_TICK_NS ? (double)t.ns / 1e9 : 0;
+    /* A single time is enough to deny a coarse step. */
+    return t.ns % 500 == 0 || t.ns % 512 == 0 ? UNKNOWN_TICK : 0;
 }
 
 /* ---- one number a run ---- */

@@ -347,16 +347,36 @@ static void a_coarse_clock(void **state)
         add_rates(&all, &r);
     }
     hold(&all, 5, 95);
-    struct gp_text text =
-        proposed(m, &(struct program){.parts = {one_kernel(60, 20).parts[0]}}, &coarse, 2);
-    assert_non_null(strstr(text.data, "the clock's tick of 1024 ns.\n"));
-    gp_text_free(&text);
-    text = proposed(m, &(struct program){.parts = {one_kernel(60, 20).parts[0]}}, &usual_noise, 2);
-    assert_non_null(strstr(text.data, "the clock's tick of 32 ns.\n"));
-    gp_text_free(&text);
-    text = proposed(m, &(struct program){.parts = {one_kernel(60, 1).parts[0]}}, &usual_noise, 1);
-    assert_non_null(strstr(text.data, "the clock's tick of 500 ns (CUDA's manual"));
-    gp_text_free(&text);
+    gp_metrics_close(m);
+}
+
+static void the_times_show_the_tick(void **state)
+{
+    (void)state;
+    const struct {
+        double tick, us;
+        int launches;
+        const char *shown; /* NULL: no tick is named */
+    } cases[] = {
+        {1.024e-6, 60, 20, ", the clock's tick of 1024 ns.\n"},
+        {32e-9, 60, 20, ", the clock's tick of 32 ns.\n"},
+        {1e-9, 60, 20, NULL}, /* a clock without a step */
+        {1.024e-6, 60, 1, ", the clock's tick of 500 ns (CUDA's manual; these times are too few)"},
+        {32e-9, 60.096, 1, NULL}, /* too few, but not of a coarse clock */
+    };
+    struct gp_metrics *m = shipped();
+    noise_seed = 20;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct noise noise = {.tick = cases[i].tick};
+        noise.of_launch = cases[i].launches > 1 ? 0.02 : 0;
+        const struct program p = one_kernel(cases[i].us, cases[i].launches);
+        struct gp_text text = proposed(m, &p, &noise, 1);
+        const char *tick = strstr(text.data, ", the clock's tick of ");
+        if (cases[i].shown ? !tick || strncmp(tick, cases[i].shown, strlen(cases[i].shown)) != 0
+                           : tick != NULL)
+            fail_msg("case %zu:\n%s", i, text.data);
+        gp_text_free(&text);
+    }
     gp_metrics_close(m);
 }
 
@@ -721,6 +741,7 @@ int main(void)
         cmocka_unit_test(noisier_machines),
         cmocka_unit_test(a_program_of_twenty_kernels),
         cmocka_unit_test(a_coarse_clock),
+        cmocka_unit_test(the_times_show_the_tick),
         cmocka_unit_test(several_configurations),
         cmocka_unit_test(a_file_explains_several_configurations),
         cmocka_unit_test(launches_of_two_kinds),
