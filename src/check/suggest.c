@@ -5,6 +5,7 @@
 #include "check/statistics.h"
 #include "check/suggest_bounds.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,8 @@ static void round_bound(struct gp_suggested_bound *b)
     int digits = b->margin < SMALL_MARGIN ? 4 : 3;
     double unit = power_of_ten((int)floor(log10(fabs(b->bound))) + 1 - digits);
     double parts = b->bound / unit;
+    if (!isfinite(parts))
+        return; /* it is next to nothing */
     b->bound = (b->at_most ? ceil(parts - 1e-9) : floor(parts + 1e-9)) * unit;
     double margin = fabs(b->bound - b->middle) / fabs(b->middle);
     b->finds += margin - b->margin;
@@ -170,6 +173,17 @@ static void add_pattern(const struct suggesting *s, const char *name)
     }
 }
 
+/* Whether the file can hold the name as a pattern: check/lines.h cuts blanks and comments off. */
+static bool is_pattern(const char *name)
+{
+    size_t length = strlen(name);
+    bool whole = length > 0 && length <= LONGEST_NAME && strncmp(name, "regex:", 6) != 0 &&
+                 !isspace((unsigned char)name[0]) && !isspace((unsigned char)name[length - 1]);
+    for (size_t i = 1; whole && i < length; i++)
+        whole = !((name[i] == ';' || name[i] == '#') && isspace((unsigned char)name[i - 1]));
+    return whole;
+}
+
 /* A number of each run: "20", or "18 to 20". */
 static void add_span(uint64_t least, uint64_t most, struct gp_text *out)
 {
@@ -224,9 +238,8 @@ static void add_section(const struct suggesting *s, const struct gp_suggest_kern
 {
     struct gp_suggested_bound b;
     add_foundation(s, k);
-    if (strlen(k->name) > LONGEST_NAME) {
-        gp_text_addf(s->out, "; left out: %.80s... has more than %d letters\n", k->name,
-                     LONGEST_NAME);
+    if (!is_pattern(k->name)) {
+        gp_text_addf(s->out, "; left out: %.80s... is no name that a section can have\n", k->name);
         return;
     }
     gp_text_add(s->out, "[");

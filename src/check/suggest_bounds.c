@@ -72,15 +72,15 @@ void gp_suggest_settle(struct gp_numbers *n, struct gp_suggested_bound *b)
         b->least = fmin(b->least, n->of_runs[i]);
         b->most = fmax(b->most, n->of_runs[i]);
     }
-    double margin = fmax(next.margin, n->least_margin);
-    if (b->exact)
-        margin = 0;
+    double margin = b->exact ? 0 : fmax(next.margin, n->least_margin);
     b->bound = b->at_most ? b->middle + margin : b->middle - margin;
     b->margin = margin > 0 ? margin / fabs(b->middle) : 0;
     /* The runs' mean may be off as well, and a slower kernel varies by more. */
     double off = usual_student(next.freedom) * next.deviation * sqrt(1 + 1 / (double)n->count);
     b->finds = b->exact ? 0 : b->margin + off * (1 + b->margin) / fabs(b->middle);
-    b->kind = b->margin < 1 ? GP_SUGGESTED_FOUND : GP_SUGGESTED_LEFT_OUT;
+    /* Of numbers near the end of the type there is no mean, or no deviation. */
+    bool finite = isfinite(b->bound) && isfinite(next.margin);
+    b->kind = finite && b->margin < 1 ? GP_SUGGESTED_FOUND : GP_SUGGESTED_LEFT_OUT;
     free(n->of_runs);
 }
 

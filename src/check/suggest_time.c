@@ -46,7 +46,9 @@ static bool is_known(const struct tick *t, uint64_t ns)
 
 static void add_time(struct tick *t, double seconds)
 {
-    uint64_t a = t->ns, b = seconds < LONGEST_OF_TICKS ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+    if (!(seconds > 0 && seconds < LONGEST_OF_TICKS))
+        return;
+    uint64_t a = t->ns, b = (uint64_t)(seconds * 1e9 + 0.5);
     if (b == 0)
         return;
     t->count++;

@@ -1,5 +1,7 @@
 /* check/suggest: proposed thresholds, held to made-up runs that vary as those of a GPU (noise.h):
  * how often does an unchanged program break them, how often is a slower one found? */
+#include "check/kinds.h"
+#include "check/statistics.h"
 #include "check/suggest.h"
 
 #include "h200.h"
@@ -638,6 +640,34 @@ static void a_margin_is_the_least_margin(void **state)
     gp_metrics_close(m);
 }
 
+/* Two runs of 100 and 110 us: the distance of one more from their mean. */
+static void a_margin_begins_at_the_mean(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    const struct noise none = {.tick = 1e-9};
+    const struct program quick = one_kernel(100, 20), slow = one_kernel(110, 20);
+    const double seconds[] = {100e-6, 110e-6};
+    struct gp_suggest_values values;
+    struct gp_next next;
+    noise_seed = 21;
+    assert_true(opened(&values, m));
+    add_run(values.judge, &quick, &none, 0);
+    add_run(values.judge, &slow, &none, 0);
+    struct gp_text text = proposed_of(&values, 2);
+    struct gp_thresholds *t = parsed(m, &text);
+    gp_next_find((struct gp_runs){seconds, 2}, gp_expected_time(105e-6, 20, 0, GP_BLUR / 20, 32e-9),
+                 &next);
+    const struct gp_threshold *rule = &t->sections[0].rules[0];
+    assert_string_equal(rule->metric->name, "duration");
+    assert_true(next.margin > 0.2 * 105e-6);
+    if (fabs(rule->bound - (105e-6 + next.margin)) > 0.6e-6)
+        fail_msg("%g s, not %g s", rule->bound, 105e-6 + next.margin);
+    gp_thresholds_free(t);
+    gp_text_free(&text);
+    gp_metrics_close(m);
+}
+
 static void launches_without_a_value_break_no_bound(void **state)
 {
     (void)state;
@@ -713,10 +743,14 @@ static void a_section_is_for_one_kernel(void **state)
     struct gp_metrics *m = shipped();
     const struct program p = {.parts = {{.kernel = "_Z1fPf", .seconds = 1e-4, .launches = 2},
                                         {.kernel = "_Z1fPfS_", .seconds = 1e-4, .launches = 2},
-                                        {.kernel = "odd]\n[*", .seconds = 1e-4, .launches = 2}}};
+                                        {.kernel = "odd]\n[*", .seconds = 1e-4, .launches = 2},
+                                        {.kernel = "no ;name", .seconds = 1e-4, .launches = 2},
+                                        {.kernel = " nor this", .seconds = 1e-4, .launches = 2}}};
     struct gp_text text = proposed(m, &p, &usual_noise, 1);
     assert_non_null(strstr(text.data, "[f(float\\*)]"));
     assert_non_null(strstr(text.data, "[f(float*, float*)]"));
+    assert_non_null(strstr(text.data, "; left out: no ;name... is no name that a section can"));
+    assert_non_null(strstr(text.data, "; left out:  nor this... is no name that a section can"));
     struct gp_thresholds *t = parsed(m, &text);
     assert_int_equal(t->count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -751,6 +785,7 @@ int main(void)
         cmocka_unit_test(counts_of_one_run_have_a_small_margin),
         cmocka_unit_test(a_file_explains_itself),
         cmocka_unit_test(a_margin_is_the_least_margin),
+        cmocka_unit_test(a_margin_begins_at_the_mean),
         cmocka_unit_test(launches_without_a_value_break_no_bound),
         cmocka_unit_test(a_kernel_of_some_runs_is_not_required),
         cmocka_unit_test(names_may_have_any_length),
