@@ -279,10 +279,10 @@ static void note_value(struct gp_trial *t, const struct gp_record *launch, doubl
     gp_values_add(&now->values, value);
 }
 
-static void note_weight(struct gp_trial *t, const struct gp_device *device,
-                        const struct gp_record *launch)
+static void note_weight(const struct gp_judge *j, struct gp_trial *t,
+                        const struct gp_device *device, const struct gp_record *launch)
 {
-    double weight = gp_weight_of(t->rule->metric, device, launch);
+    double weight = gp_weight_of(j->metrics, t->rule->metric, device, launch);
     t->now.weighted += weight * t->value;
     t->now.weight += weight;
 }
@@ -309,7 +309,7 @@ static bool try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
     }
     note_value(t, launch, t->value);
     if (t->rule->aggregate == GP_AVERAGE)
-        note_weight(t, device, launch);
+        note_weight(j, t, device, launch);
     return true;
 }
 

@@ -4,9 +4,9 @@
 
 #include "metrics/metrics.h"
 
-/* Of the metric's value in that launch, which has one: 0 or more. Only its share in the sum of all
- * weights counts. */
-double gp_weight_of(const struct gp_metric *metric, const struct gp_device *device,
-                    const struct gp_record *launch);
+/* Of the metric's value in that launch, which has one: the weight that a report gives it (see
+ * metrics/weight.h), 0 where that is not known. */
+double gp_weight_of(const struct gp_metrics *m, const struct gp_metric *metric,
+                    const struct gp_device *device, const struct gp_record *launch);
 
 #endif

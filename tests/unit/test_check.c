@@ -366,6 +366,22 @@ static void aggregates_are_over_the_launches(void **state)
     close_court(&c);
 }
 
+/* A launch of 1000 sectors, and one of 9000: the mean is that of all sectors. */
+static void a_mean_is_weighted_as_in_a_report(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\navg gld_efficiency >= 1 %\navg duration >= 1 us\n");
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 0, 10e3, 100));
+    made(&x, 1, 30e3, 25);
+    x.counters[2].value = 9000;
+    gp_judge_launch(c.judge, &x.launch);
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_string_equal(outcome(&c, 2)->value, "32.5 %");
+    assert_string_equal(outcome(&c, 3)->value, "20 us");
+    close_court(&c);
+}
+
 static void an_absent_value_fails_unless_the_rule_permits_it(void **state)
 {
     (void)state;
@@ -1241,6 +1257,7 @@ int main(void)
         cmocka_unit_test(a_section_is_for_kernels_by_any_of_their_names),
         cmocka_unit_test(each_launch_is_held_to_a_rule),
         cmocka_unit_test(aggregates_are_over_the_launches),
+        cmocka_unit_test(a_mean_is_weighted_as_in_a_report),
         cmocka_unit_test(an_absent_value_fails_unless_the_rule_permits_it),
         cmocka_unit_test(a_required_kernel_has_to_appear),
         cmocka_unit_test(so_many_violations_are_allowed),

@@ -11,9 +11,10 @@
 /* By the launch's index, and whether the metric is a time. */
 static double weights[4], of_time = 1;
 
-double gp_weight_of(const struct gp_metric *metric, const struct gp_device *device,
-                    const struct gp_record *launch)
+double gp_weight_of(const struct gp_metrics *m, const struct gp_metric *metric,
+                    const struct gp_device *device, const struct gp_record *launch)
 {
+    assert_non_null(m);
     assert_int_equal(device->sm_count, h200.sm_count);
     assert_true(launch->index < sizeof(weights) / sizeof(weights[0]));
     return strcmp(metric->unit, "s") == 0 ? of_time : weights[launch->index];
