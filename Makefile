@@ -247,7 +247,7 @@ $(hook_core): $(filter-out %/dlsym.S.o,$(hook_obj)) $(call objects,src/cli/chip.
 $(O)/unit/%: tests/unit/%.c $(hook_core) $(core) $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(all_cflags) -O0 -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -o $@ $< \
+	$(Q)$(CC) $(all_cflags) -O0 -MMD -MP -MF $@.d -MT $@ -iquote tests/unit -iquote tests -o $@ $< \
 		$(hook_core) $(core) $(static_libs) -lcmocka $(system_libs)
 
 # A cubin with line information, for the tests of line tables.
@@ -272,7 +272,7 @@ $(O)/unit/test_code_data_words: $(words_arches:%=$(O)/tests/words.%.cubin)
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \
-	-iquote tests/sim -iquote src -I $(O)/compat $(cuda_includes)
+	-iquote tests/sim -iquote tests -iquote src -I $(O)/compat $(cuda_includes)
 sim_objects = $(patsubst tests/sim/%.c,$(O)/obj/sim/%.o,$(wildcard $(1)))
 sim_driver_obj = $(call sim_objects,tests/sim/driver/*.c tests/sim/model/*.c)
 sim_cupti_obj = $(call sim_objects,tests/sim/cupti/*.c)

@@ -49,6 +49,11 @@ static void say_drift(const struct gp_subject *s, const struct gp_metric *metric
     gp_verdict_add(verdict, &o);
 }
 
+static double launches_in_a_run(const struct gp_series *series)
+{
+    return series->launches > series->runs ? (double)series->launches / (double)series->runs : 1;
+}
+
 /* Whether the last `d->runs` drift, and by how much. */
 static bool find_drift(const struct gp_series *series, const struct gp_nature *n, double tolerance,
                        struct drift *d, bool *failed)
@@ -65,8 +70,14 @@ static bool find_drift(const struct gp_series *series, const struct gp_nature *n
     }
     if (trend == 0 || median == 0)
         return false;
-    struct gp_expected expected = gp_expected_of(n, median, 0, 1, median);
-    double least = fmax(MORE_THAN_LET_PASS * tolerance * fabs(median), expected.least);
+    struct gp_expected expected = gp_expected_of(n, median, 0, launches_in_a_run(series), median);
+    double detectable;
+    if (!gp_trend_detectable(values, d->runs, slope, expected.deviation, &detectable)) {
+        *failed = true;
+        return false;
+    }
+    double least =
+        fmax(detectable, fmax(MORE_THAN_LET_PASS * tolerance * fabs(median), expected.least));
     double drift = slope * (double)(d->runs - 1);
     d->relative = drift / fabs(median);
     d->least = least / fabs(median);
@@ -115,7 +126,7 @@ void gp_drift_judge(const struct gp_side *side, size_t window, const struct gp_m
         gp_text_addf(&verdict->notes,
                      "slow drifts: slope by Theil and Sen over up to %zu runs, Mann-Kendall test, "
                      "two-sided, significance 0.01; found from 1.5 times the tolerance on, %.2g %% "
-                     "of a duration where no rule says otherwise\n",
+                     "of a duration where no rule says otherwise, and beyond the runs' scatter\n",
                      side->runs,
                      100 * MORE_THAN_LET_PASS *
                          gp_usual_tolerance(&(struct gp_nature){.kind = GP_KIND_TIME}));

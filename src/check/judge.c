@@ -1,6 +1,7 @@
 #include "check/judge_parts.h"
 
 #include "base/escape.h"
+#include "check/weight.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,26 +280,38 @@ static void note_value(struct gp_trial *t, const struct gp_record *launch, doubl
     gp_values_add(&now->values, value);
 }
 
+static void note_weight(const struct gp_judge *j, struct gp_trial *t,
+                        const struct gp_device *device, const struct gp_record *launch)
+{
+    double weight = gp_weight_of(j->metrics, t->rule->metric, device, launch);
+    t->now.weighted += weight * t->value;
+    t->now.weight += weight;
+}
+
 /* Many rules may be about one metric: it is computed once, unless it is absent. Returns whether
  * there is a value. */
 static bool try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
                        const struct gp_record *launch)
 {
-    struct gp_trial *t = &k->trials[i], *first = &k->trials[t->same];
-    if (t != first && first->has_value) {
-        t->value = first->value;
-        note_value(t, launch, t->value);
-        return true;
-    }
+    struct gp_trial *t = &k->trials[i];
+    const struct gp_trial *first = &k->trials[t->same];
     const struct gp_device *device = gp_devices_get(&j->devices, launch->device);
     char why[GP_WHY_SIZE] = "the facts of the device are not known";
-    t->has_value =
-        device && gp_metric_evaluate(t->rule->metric, device, launch, &t->value, why, sizeof(why));
-    if (t->has_value)
-        note_value(t, launch, t->value);
-    else
+    if (t != first && first->has_value) {
+        t->value = first->value;
+        t->has_value = true;
+    } else {
+        t->has_value = device && gp_metric_evaluate(t->rule->metric, device, launch, &t->value, why,
+                                                    sizeof(why));
+    }
+    if (!t->has_value) {
         note_absence(t, launch, j->run_count, why);
-    return t->has_value;
+        return false;
+    }
+    note_value(t, launch, t->value);
+    if (t->rule->aggregate == GP_AVERAGE)
+        note_weight(j, t, device, launch);
+    return true;
 }
 
 void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
@@ -335,9 +348,22 @@ void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
         shape->counted += count->launches;
 }
 
-void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
+void gp_judge_observe(struct gp_judge *j, void (*seen)(void *user, const struct gp_summed *s),
+                      void *user)
+{
+    j->seen = seen;
+    j->user = user;
+}
+
+bool gp_judge_end(struct gp_judge *j)
 {
     end_process(j);
     gp_judge_end_run(j);
+    return !j->failed;
+}
+
+void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict)
+{
+    gp_judge_end(j);
     gp_judge_add_outcomes(j, verdict);
 }

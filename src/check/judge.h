@@ -6,6 +6,7 @@
 #define GPUPROF_CHECK_JUDGE_H
 
 #include "check/thresholds.h"
+#include "check/values.h"
 #include "check/verdict.h"
 #include "profile/record.h"
 
@@ -36,6 +37,25 @@ void gp_judge_count(struct gp_judge *j, const struct gp_count *count);
 
 /* Says where a kernel (its mangled name) begins in its source; the first word counts. */
 void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, int line);
+
+/* One rule of one kernel in one run, summed up. */
+struct gp_summed {
+    const char *kernel; /* demangled, with parameters */
+    const struct gp_threshold *rule;
+    const struct gp_values *values; /* of the launches that have one, sorted */
+    double value;                   /* that is held to the rule; 0 where no launch has one */
+    bool absent;                    /* a launch has none: 'if present' would let it pass */
+    uint64_t launches;              /* of the kernel, measured or not */
+    size_t configurations; /* of these; 0 where none of the kernel's rules is for a total */
+    uint64_t composition;  /* a hash of the configurations and of how often each was launched */
+};
+
+/* `seen` is given each rule of each kernel when a run ends that launched it. */
+void gp_judge_observe(struct gp_judge *j, void (*seen)(void *user, const struct gp_summed *s),
+                      void *user);
+
+/* Ends the last run without a verdict, where the runs are observed. False when out of memory. */
+bool gp_judge_end(struct gp_judge *j);
 
 /* Adds an outcome for each rule and each kernel that it is for. Once, at the end. */
 void gp_judge_finish(struct gp_judge *j, struct gp_verdict *verdict);

@@ -12,6 +12,7 @@
 /* One rule held to one kernel in the run at hand. */
 struct gp_trial_of_run {
     struct gp_values values; /* of the launches that have one */
+    double weighted, weight; /* sums of value times weight, and of weights; of a mean alone */
     uint64_t violated;
     double worst;
     uint64_t worst_launch;
@@ -87,7 +88,9 @@ struct gp_judge {
     uint64_t *violations, *most_violations; /* by section: in the run at hand; in the worst run */
     uint64_t unjudged;                      /* launches of kernels beyond the most */
     size_t shape_count;
-    bool failed; /* out of memory */
+    void (*seen)(void *user, const struct gp_summed *s); /* NULL: nobody asks */
+    void *user;                                          /* its first argument */
+    bool failed;                                         /* out of memory */
 };
 
 #define GP_JUDGE_MOST_KEPT 16384  /* values of one rule, kernel and run, for quantiles */

@@ -21,6 +21,14 @@ static double total_of(const struct gp_trial *t, const struct gp_judged_kernel *
     return gp_estimate_total(&e);
 }
 
+/* Weighted: a launch that is most of the time may be most of a ratio. Where no launch has any
+ * weight all count alike. */
+static double mean_of(const struct gp_trial_of_run *now)
+{
+    return now->weight > 0 ? now->weighted / now->weight
+                           : now->values.sum / (double)now->values.count;
+}
+
 /* The value that a rule is about; of a rule for every launch, the worst one. */
 static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
 {
@@ -33,7 +41,7 @@ static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *
     case GP_MAX:
         return v->max;
     case GP_AVERAGE:
-        return v->sum / (double)v->count;
+        return mean_of(&t->now);
     case GP_QUANTILE:
         return gp_values_quantile(v, t->rule->quantile);
     case GP_SUM:
@@ -103,6 +111,24 @@ static uint64_t judge_value(const struct gp_judge *j, struct gp_trial *t,
     return !violates ? 0 : every ? t->now.violated : 1;
 }
 
+static void show(const struct gp_judge *j, const struct gp_trial *t,
+                 const struct gp_judged_kernel *k, bool absent)
+{
+    const struct gp_values *values = &t->now.values;
+    struct gp_summed s = {.kernel = k->names.full,
+                          .rule = t->rule,
+                          .values = values,
+                          .absent = absent,
+                          .launches = k->launches};
+    if (!t->rule->metric || values->count > 0)
+        s.value = value_of(t, k);
+    for (const struct gp_judged_shape *shape = k->shapes; shape; shape = shape->hh.next) {
+        s.configurations += shape->launches > 0;
+        s.composition += gp_configuration_hash(&shape->key.configuration, shape->launches);
+    }
+    j->seen(j->user, &s);
+}
+
 static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
                             const struct gp_judged_kernel *k)
 {
@@ -116,6 +142,8 @@ static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
     if (!measured && !excused && absent == 0)
         absent = 1;
     gp_values_sort(&now->values);
+    if (j->seen)
+        show(j, t, k, absent > 0);
     uint64_t violations = measured ? judge_value(j, t, k) : 0;
     if (!t->rule->if_present)
         violations += is_for_every_launch(t->rule) ? absent : absent > 0;

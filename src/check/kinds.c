@@ -11,7 +11,6 @@
  * that holds. */
 #define RUN_TIME 0.01
 #define LAUNCH_TIME 0.02
-#define TICK 0.25e-6
 #define LEAST_TIME 0.5e-6
 /* Traffic of device memory: a kernel may write back data of the time before it. */
 #define RUN_HARDWARE 0.02
@@ -103,7 +102,7 @@ struct gp_expected gp_expected_of(const struct gp_nature *n, double value, doubl
     }
     double launch = fmax(LAUNCH_TIME * size / sqrt(launches > 1 ? launches : 1), of_launches);
     double time = is_unit(n, "s") ? size : seconds;
-    double blur = time > 0 ? size * TICK / time : 0;
+    double blur = time > 0 ? size * GP_BLUR / time : 0;
     if (time > 0)
         e.least = fmax(e.least, size * LEAST_TIME / time);
     if (n->dram && is_unit(n, "bytes/s") && seconds > 0)
@@ -112,6 +111,12 @@ struct gp_expected gp_expected_of(const struct gp_nature *n, double value, doubl
     if (n->dram)
         e.deviation = root_of_squares(e.deviation, e.least / 4, 0);
     return e;
+}
+
+double gp_expected_time(double seconds, double launches, double error, double blur, double tick)
+{
+    double of_launches = fmax(LAUNCH_TIME * seconds / sqrt(launches), error);
+    return root_of_squares(RUN_TIME * seconds, of_launches, root_of_squares(blur, tick, 0));
 }
 
 double gp_usual_tolerance(const struct gp_nature *n)

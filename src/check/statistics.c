@@ -23,6 +23,19 @@ double gp_student(unsigned freedom)
     return 3.0902 + 9.24 / freedom;
 }
 
+/* Student's t that is exceeded, upwards, with GP_RARE. */
+static double rare_student(unsigned freedom)
+{
+    /* From the 4 degrees of freedom on that are known before the first run. */
+    static const double table[] = {13.034, 9.678, 8.025, 7.063, 6.442, 6.010, 5.694, 5.453, 5.263,
+                                   5.111,  4.985, 4.880, 4.791, 4.714, 4.648, 4.590, 4.539};
+    enum { KNOWN = sizeof(table) / sizeof(table[0]) };
+    if (freedom < GP_PRIOR_FREEDOM + KNOWN)
+        return table[freedom - GP_PRIOR_FREEDOM];
+    /* Towards the normal distribution; off by less than 1 %, on the safe side. */
+    return 3.719 + 16.4 / freedom;
+}
+
 static double *sorted_copy(const double *values, size_t count)
 {
     double *copy = malloc((count + 1) * sizeof(*copy));
@@ -75,6 +88,13 @@ static bool deviation_of(struct gp_runs runs, double median, double *deviation)
     return true;
 }
 
+/* Student's t that is exceeded, either way, in one of 100 cases: off by less than 2 %, on the safe
+ * side. */
+static double student_of_trends(double freedom)
+{
+    return 2.576 + 4.9 / freedom + 13 / (freedom * freedom);
+}
+
 static struct gp_runs fewer(struct gp_runs runs)
 {
     if (runs.count > MOST_RUNS) {
@@ -82,6 +102,17 @@ static struct gp_runs fewer(struct gp_runs runs)
         runs.count = MOST_RUNS;
     }
     return runs;
+}
+
+/* The sum of squared distances from the mean. */
+static double squares_of(struct gp_runs runs)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < runs.count; i++)
+        mean += runs.medians[i] / (double)runs.count;
+    for (size_t i = 0; i < runs.count; i++)
+        squares += (runs.medians[i] - mean) * (runs.medians[i] - mean);
+    return squares;
 }
 
 bool gp_shift_find(struct gp_runs a, struct gp_runs b, double expected, struct gp_shift *shift)
@@ -108,6 +139,18 @@ bool gp_shift_find(struct gp_runs a, struct gp_runs b, double expected, struct g
         shift->deviation * sqrt(1 / (double)a.count + 1 / (double)b.count) * sqrt(M_PI / 3);
     shift->detectable = gp_student(shift->freedom) * error;
     return true;
+}
+
+void gp_next_find(struct gp_runs runs, double expected, struct gp_next *next)
+{
+    double n = (double)runs.count, sum = 0;
+    for (size_t i = 0; i < runs.count; i++)
+        sum += runs.medians[i];
+    next->middle = sum / n;
+    next->freedom = (unsigned)(GP_PRIOR_FREEDOM + runs.count - 1);
+    next->deviation =
+        sqrt((GP_PRIOR_FREEDOM * expected * expected + squares_of(runs)) / next->freedom);
+    next->margin = rare_student(next->freedom) * next->deviation * sqrt(1 + 1 / n);
 }
 
 bool gp_trend_find(const double *values, size_t count, double *slope, int *trend)
@@ -139,5 +182,30 @@ bool gp_trend_find(const double *values, size_t count, double *slope, int *trend
                             : count >= 5 && fabs(rising) >= (double)pairs - 2;
     if (clear)
         *trend = rising > 0 ? 1 : -1;
+    return true;
+}
+
+bool gp_trend_detectable(const double *values, size_t count, double slope, double expected,
+                         double *detectable)
+{
+    struct gp_runs runs = fewer((struct gp_runs){values, count});
+    double median, deviation, n = (double)runs.count;
+    double *rests = malloc((runs.count + 1) * sizeof(*rests));
+    if (!rests)
+        return false;
+    for (size_t i = 0; i < runs.count; i++)
+        rests[i] = runs.medians[i] - slope * (double)i;
+    const struct gp_runs without = {rests, runs.count};
+    bool found = median_of(without, &median) && deviation_of(without, median, &deviation);
+    free(rests);
+    if (!found)
+        return false;
+    /* Median distances are worth about half as many values as squares are, and the slope is one. */
+    double seen = (n - 2) / 2, freedom = GP_PRIOR_FREEDOM + seen;
+    double variance =
+        (GP_PRIOR_FREEDOM * expected * expected + seen * deviation * deviation) / freedom;
+    /* Of a slope by squares, sqrt(pi / 3) times as much by medians. */
+    double of_slope = sqrt(variance * 12 / (n * (n * n - 1))) * sqrt(M_PI / 3);
+    *detectable = student_of_trends(freedom) * of_slope * (n - 1);
     return true;
 }

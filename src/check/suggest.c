@@ -2,9 +2,11 @@
 
 #include "base/escape.h"
 #include "base/glob.h"
-#include "check/kinds.h"
 #include "check/quantity.h"
+#include "check/statistics.h"
+#include "check/suggest_bounds.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,52 +16,44 @@
 #define LEAST_SHARE 0.02
 #define MOST_KERNELS 50
 #define LONGEST_NAME 32000 /* letters: a pattern holds them, each with a backslash */
+#define SMALL_MARGIN 0.05
 
-/* The metrics that say most of a kernel, in the order of the file. */
-static const char *const metrics[] = {
-    "duration",         "achieved_occupancy", "gld_efficiency",
-    "gst_efficiency",   "shared_efficiency",  "warp_execution_efficiency",
-    "gld_transactions", "gst_transactions",   "tensor_utilization",
+struct suggesting {
+    const struct gp_suggest_values *values;
+    const struct gp_suggest_asked *asked;
+    struct gp_bounds_asked bounds;
+    bool tick_is_shown;
+    double seconds; /* of all kernels in a run */
+    struct gp_text *out;
 };
-
-/* The configurations of one kernel. */
-struct kernel {
-    const char *name;
-    size_t first, count; /* of the side's subjects, which are sorted by name */
-    double seconds;      /* in all runs */
-    uint64_t launches;
-};
-
-static double seconds_of(const struct gp_side *side, const struct gp_subject *s)
-{
-    double median;
-    int index = gp_side_metric(side, "duration");
-    return index >= 0 && gp_series_median(&s->series[index], &median) ? median * (double)s->launches
-                                                                      : 0;
-}
 
 static int by_seconds(const void *x, const void *y)
 {
-    const struct kernel *a = x, *b = y;
-    return (a->seconds < b->seconds) - (a->seconds > b->seconds);
+    const struct gp_suggest_kernel *a = *(const struct gp_suggest_kernel *const *)x;
+    const struct gp_suggest_kernel *b = *(const struct gp_suggest_kernel *const *)y;
+    double of_a = gp_suggest_seconds(a), of_b = gp_suggest_seconds(b);
+    if (of_a != of_b)
+        return of_a < of_b ? 1 : -1;
+    return strcmp(a->name, b->name);
 }
 
-static size_t find_kernels(const struct gp_side *side, struct kernel *kernels, double *seconds)
+/* NULL when out of memory. */
+static const struct gp_suggest_kernel **sorted_kernels(const struct gp_suggest_values *values,
+                                                       double *seconds)
 {
     size_t count = 0;
-    for (size_t i = 0; i < side->count; i++) {
-        const struct gp_subject *s = &side->subjects[i];
-        if (count == 0 || strcmp(kernels[count - 1].name, s->name) != 0)
-            kernels[count++] = (struct kernel){.name = s->name, .first = i};
-        kernels[count - 1].count++;
-        kernels[count - 1].launches += s->launches;
-        kernels[count - 1].seconds += seconds_of(side, s);
-        *seconds += seconds_of(side, s);
+    const struct gp_suggest_kernel **kernels =
+        calloc(HASH_COUNT(values->kernels) + 1, sizeof(struct gp_suggest_kernel *));
+    for (const struct gp_suggest_kernel *k = values->kernels; kernels && k; k = k->hh.next) {
+        kernels[count++] = k;
+        *seconds += gp_suggest_seconds(k);
     }
     if (count > 1)
-        qsort(kernels, count, sizeof(*kernels), by_seconds);
-    return count;
+        qsort(kernels, count, sizeof(struct gp_suggest_kernel *), by_seconds);
+    return kernels;
 }
+
+/* ---- numbers ---- */
 
 /* pow of glibc is newer than all else that is used of it: 2.29. */
 static double power_of_ten(int exponent)
@@ -70,119 +64,257 @@ static double power_of_ten(int exponent)
     return exponent < 0 ? 1 / power : power;
 }
 
-/* A bound that people would write: three digits, and never stricter. */
-static double rounded(double value, bool up)
+/* A bound that people would write: three digits, four with a small margin, and never stricter. */
+static void round_bound(struct gp_suggested_bound *b)
 {
-    if (value == 0)
-        return 0;
-    double unit = power_of_ten((int)floor(log10(fabs(value))) - 2);
-    return (up ? ceil(value / unit - 1e-9) : floor(value / unit + 1e-9)) * unit;
+    if (b->bound == 0 || b->exact)
+        return;
+    int digits = b->margin < SMALL_MARGIN ? 4 : 3;
+    double unit = power_of_ten((int)floor(log10(fabs(b->bound))) + 1 - digits);
+    double parts = b->bound / unit;
+    if (!isfinite(parts))
+        return; /* it is next to nothing */
+    b->bound = (b->at_most ? ceil(parts - 1e-9) : floor(parts + 1e-9)) * unit;
+    double margin = fabs(b->bound - b->middle) / fabs(b->middle);
+    b->finds += margin - b->margin;
+    b->margin = margin;
 }
 
-static void add_bound(double bound, const char *unit, struct gp_text *out)
+static void add_quantity(double value, const char *unit, struct gp_text *out)
 {
     char text[64];
-    gp_quantity_format(bound, unit, text, sizeof(text));
+    gp_quantity_format(value, unit, text, sizeof(text));
     gp_text_add(out, text);
 }
 
-/* The worst launch, and the bound for it. */
-static void add_rule(const struct gp_side *side, const struct kernel *k, const char *name,
-                     const struct gp_metrics *m, double margin, struct gp_text *out)
+/* All digits where the bound is exact. */
+static void add_bound(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
 {
-    const struct gp_metric *metric = gp_metrics_find(m, name);
-    int index = gp_side_metric(side, name);
-    bool any = false, partly = false;
-    double worst = 0;
-    if (!metric || index < 0)
-        return;
-    struct gp_nature n = gp_nature_of(metric, &side->origin.device);
-    bool less = n.better == GP_BETTER_LESS;
-    for (size_t i = k->first; i < k->first + k->count; i++) {
-        const struct gp_series *s = &side->subjects[i].series[index];
-        partly |= s->absent != NULL;
-        if (s->runs == 0)
-            continue;
-        double value = less ? s->max : s->min;
-        if (!any || (less ? value > worst : value < worst))
-            worst = value;
-        any = true;
+    if (b->exact && strcmp(unit, "bytes") == 0)
+        gp_text_addf(out, "%.17g B", b->bound);
+    else if (b->exact)
+        gp_text_addf(out, "%.17g", b->bound);
+    else
+        add_quantity(b->bound, unit, out);
+}
+
+/* Upwards, so that none is less than it says. */
+static void add_percent(double share, struct gp_text *out)
+{
+    gp_text_addf(out, "%.0f %%", ceil(100 * share - 1e-6));
+}
+
+/* ---- a rule ---- */
+
+static void add_values(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
+{
+    add_quantity(b->least, unit, out);
+    if (b->most != b->least) {
+        gp_text_add(out, " to ");
+        add_quantity(b->most, unit, out);
     }
-    /* A bound of 0 from below says nothing. */
-    if (!any || (worst == 0 && !less))
-        return;
-    bool exact = n.kind == GP_KIND_COUNT && strcmp(metric->unit, "count") == 0;
-    double share = exact ? 0 : margin;
-    double bound = exact ? worst : rounded(less ? worst * (1 + share) : worst * (1 - share), less);
-    gp_text_addf(out, "%s %s ", name, less ? "<=" : ">=");
-    add_bound(bound, metric->unit, out);
-    gp_text_addf(out, "%s  ; was ", partly ? " if present" : "");
-    add_bound(worst, metric->unit, out);
+    if (b->runs == 1)
+        gp_text_add(out, " in one run");
+    else
+        gp_text_addf(out, " in %zu runs", b->runs);
+}
+
+/* "7.9 us to 8.1 us in 5 runs, margin 10 %, finds 13 %" */
+static void explain(const struct gp_suggested_bound *b, const char *unit, struct gp_text *out)
+{
+    add_values(b, unit, out);
+    if (b->margin > 0) {
+        gp_text_add(out, ", margin ");
+        add_percent(b->margin, out);
+        gp_text_add(out, ", finds ");
+        add_percent(b->finds, out);
+    }
     gp_text_add(out, "\n");
 }
 
+static void add_rule(const struct suggesting *s, struct gp_suggested_bound *b, const char *name)
+{
+    const struct gp_metric *metric = gp_metrics_find(s->bounds.metrics, name);
+    const char *blank = b->aggregate[0] ? " " : "";
+    if (!metric || b->kind == GP_SUGGESTED_NONE)
+        return;
+    if (b->kind == GP_SUGGESTED_LEFT_OUT) {
+        gp_text_addf(s->out, "; left out: %s%s%s, ", b->aggregate, blank, name);
+        add_values(b, metric->unit, s->out);
+        if (isfinite(b->margin))
+            gp_text_addf(s->out, ", needs a margin of %.0f %%", 100 * b->margin);
+        gp_text_add(s->out, "\n");
+        return;
+    }
+    round_bound(b);
+    gp_text_addf(s->out, "%s%s%s %s ", b->aggregate, blank, name, b->at_most ? "<=" : ">=");
+    add_bound(b, metric->unit, s->out);
+    gp_text_addf(s->out, "%s  ; ", b->if_present ? " if present" : "");
+    explain(b, metric->unit, s->out);
+}
+
+/* ---- a section ---- */
+
 /* Whether the name, read as a glob, is for another kernel as well: "f(int*)" for "f(int*, int)". */
-static bool is_ambiguous(const struct gp_side *side, const char *name)
+static bool is_ambiguous(const struct gp_suggest_values *values, const char *name)
 {
     bool ambiguous = false, too_hard = false;
-    for (size_t i = 0; i < side->count && !ambiguous; i++) {
-        const char *other = side->subjects[i].name;
-        ambiguous = strcmp(other, name) != 0 && gp_glob_matches(name, other, &too_hard);
-    }
+    for (const struct gp_suggest_kernel *k = values->kernels; k && !ambiguous; k = k->hh.next)
+        ambiguous = strcmp(k->name, name) != 0 && gp_glob_matches(name, k->name, &too_hard);
     return ambiguous || too_hard;
 }
 
-static void add_pattern(const struct gp_side *side, const char *name, struct gp_text *out)
+static void add_pattern(const struct suggesting *s, const char *name)
 {
-    bool escaped = is_ambiguous(side, name);
+    bool escaped = is_ambiguous(s->values, name);
     for (const char *p = name; *p; p++) {
         if (escaped && strchr("*?[\\", *p))
-            gp_text_add(out, "\\");
-        gp_text_add_bytes(out, p, 1);
+            gp_text_add(s->out, "\\");
+        gp_text_add_bytes(s->out, p, 1);
     }
 }
 
-static void add_section(const struct gp_side *side, const struct kernel *k, double all,
-                        const struct gp_metrics *m, double margin, struct gp_text *out)
+/* Whether the file can hold the name as a pattern: check/lines.h cuts blanks and comments off. */
+static bool is_pattern(const char *name)
 {
-    double launches = (double)k->launches / (side->runs ? (double)side->runs : 1);
-    gp_text_addf(out, "\n; %.1f %% of the time, %.6g launch%s in a run, %zu configuration%s\n",
-                 all > 0 ? 100 * k->seconds / all : 0, launches, launches == 1 ? "" : "es",
-                 k->count, k->count == 1 ? "" : "s");
-    if (strlen(k->name) > LONGEST_NAME) {
-        gp_text_addf(out, "; left out: %.80s... has more than %d letters\n", k->name, LONGEST_NAME);
+    size_t length = strlen(name);
+    bool whole = length > 0 && length <= LONGEST_NAME && strncmp(name, "regex:", 6) != 0 &&
+                 !isspace((unsigned char)name[0]) && !isspace((unsigned char)name[length - 1]);
+    for (size_t i = 1; whole && i < length; i++)
+        whole = !((name[i] == ';' || name[i] == '#') && isspace((unsigned char)name[i - 1]));
+    return whole;
+}
+
+/* A number of each run: "20", or "18 to 20". */
+static void add_span(uint64_t least, uint64_t most, struct gp_text *out)
+{
+    gp_text_addf(out, "%llu", (unsigned long long)least);
+    if (most != least)
+        gp_text_addf(out, " to %llu", (unsigned long long)most);
+}
+
+struct span {
+    uint64_t least, most;
+};
+
+static void widen(struct span *span, uint64_t number, bool first)
+{
+    if (first || number < span->least)
+        span->least = number;
+    if (first || number > span->most)
+        span->most = number;
+}
+
+/* How much the values of the section stand on. */
+static void add_foundation(const struct suggesting *s, const struct gp_suggest_kernel *k)
+{
+    struct span launches = {0}, measured = {0}, configurations = {0};
+    for (size_t i = 0; i < k->run_count; i++) {
+        widen(&launches, k->runs[i].launches, i == 0);
+        widen(&measured, k->runs[i].of[GP_SUGGEST_TIME].count, i == 0);
+        widen(&configurations, k->runs[i].configurations, i == 0);
+    }
+    gp_text_addf(s->out, "\n; %.1f %% of the time, ",
+                 s->seconds > 0 ? 100 * gp_suggest_seconds(k) / s->seconds : 0);
+    add_span(launches.least, launches.most, s->out);
+    gp_text_addf(s->out, " launch%s in a run, ", launches.most == 1 ? "" : "es");
+    if (measured.least != launches.least || measured.most != launches.most) {
+        add_span(measured.least, measured.most, s->out);
+        gp_text_add(s->out, " of them measured, ");
+    }
+    add_span(configurations.least, configurations.most, s->out);
+    gp_text_addf(s->out, " configuration%s\n", configurations.most == 1 ? "" : "s");
+    if (configurations.most > 1)
+        gp_text_add(s->out, gp_suggest_repeats(k)
+                                ? ";   each is launched equally often in all runs\n"
+                                : ";   how often each is launched differs from run to run, or is "
+                                  "known of one run alone: a\n"
+                                  ";   baseline compares each by itself\n");
+    if (k->run_count < s->asked->runs)
+        gp_text_addf(s->out, ";   in %zu of %zu runs, so it is not required\n", k->run_count,
+                     s->asked->runs);
+}
+
+static void add_section(const struct suggesting *s, const struct gp_suggest_kernel *k)
+{
+    struct gp_suggested_bound b;
+    add_foundation(s, k);
+    if (!is_pattern(k->name)) {
+        gp_text_addf(s->out, "; left out: %.80s... is no name that a section can have\n", k->name);
         return;
     }
-    gp_text_add(out, "[");
-    add_pattern(side, k->name, out);
-    gp_text_add(out, "]\nrequired\n");
-    for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-        add_rule(side, k, metrics[i], m, margin, out);
+    gp_text_add(s->out, "[");
+    add_pattern(s, k->name);
+    gp_text_add(s->out, "]\n");
+    if (k->run_count >= s->asked->runs)
+        gp_text_add(s->out, "required\n");
+    gp_suggest_time(&s->bounds, k, &b);
+    add_rule(s, &b, gp_suggested_rules[GP_SUGGEST_TIME].metric);
+    for (size_t i = GP_SUGGEST_OTHERS; gp_suggested_rules[i].metric; i++) {
+        gp_suggest_bound(&s->bounds, k, i, &b);
+        add_rule(s, &b, gp_suggested_rules[i].metric);
+    }
 }
 
-void gp_suggest_thresholds(const struct gp_side *side, const struct gp_metrics *m, double margin,
-                           const char *from, struct gp_text *out)
+/* ---- the file ---- */
+
+static void add_head(const struct suggesting *s)
 {
-    double seconds = 0;
-    struct kernel *kernels = calloc(side->count + 1, sizeof(*kernels));
+    const struct gp_suggest_asked *asked = s->asked;
+    double percent = 100 * asked->margin;
+    gp_text_add(s->out, "; Thresholds for 'gpuprof check --thresholds', a first proposal.\n");
+    gp_text_add_linef(s->out, "; From %s (%zu run%s), on %s, gpuprof %s.", asked->from, asked->runs,
+                      asked->runs == 1 ? "" : "s", asked->origin->device.name,
+                      asked->origin->gpuprof);
+    gp_text_addf(
+        s->out,
+        ";\n; Behind a bound stand the values of these runs, one number a run; the margin from "
+        "their "
+        "mean to the\n"
+        "; bound; and the change that breaks it in 95 of 100 runs ('finds').\n"
+        "; - Times and counters of the hardware vary. Their margin is %.3g %% (--margin), or as "
+        "much as one in\n"
+        ";   %.0f unchanged runs needs, by the distance of these runs and by the usual scatter: "
+        "1 %% from run to\n"
+        ";   run, 2 %% and 0.25 us from launch to launch",
+        percent, 1 / GP_RARE);
+    if (s->bounds.tick > 0)
+        gp_text_addf(s->out, ", the clock's tick of %.0f ns%s", 1e9 * s->bounds.tick,
+                     s->tick_is_shown ? "" : " (CUDA's manual; these times are too few)");
+    gp_text_addf(s->out,
+                 ".\n"
+                 "; - Efficiencies repeat. Their margin of %.3g %% is for changes that nobody "
+                 "minds.\n"
+                 "; - Counts repeat as well. They have a margin only where runs differ, or where "
+                 "there is one run.\n",
+                 percent);
+    if (asked->runs == 1)
+        gp_text_add(s->out, "; One run does not show how far runs lie apart: its margins are wide. "
+                            "Take five runs, each with --from.\n");
+    gp_text_add(s->out,
+                "; Loosen the bounds of values that vary, delete those that do not matter.\n");
+}
+
+void gp_suggest_thresholds(const struct gp_suggest_values *values,
+                           const struct gp_suggest_asked *asked, struct gp_text *out)
+{
+    struct suggesting s = {.values = values,
+                           .asked = asked,
+                           .bounds = {.metrics = values->metrics,
+                                      .device = &asked->origin->device,
+                                      .margin = asked->margin},
+                           .out = out};
+    s.bounds.tick = gp_suggest_tick(values, &s.tick_is_shown);
+    const struct gp_suggest_kernel **kernels = sorted_kernels(values, &s.seconds);
     if (!kernels) {
         out->failed = true;
         return;
     }
-    size_t count = find_kernels(side, kernels, &seconds), written = 0;
-    gp_text_add(out, "; Thresholds for 'gpuprof check --thresholds', a first proposal.\n");
-    gp_text_add_linef(out, "; From %s, on %s, gpuprof %s.", from, side->origin.device.name,
-                      side->origin.gpuprof);
-    gp_text_addf(out,
-                 "; Each bound is the worst launch, %.3g %% worse; counts stay as they are.\n"
-                 "; Loosen the bounds of values that vary, delete those that do not matter.\n",
-                 100 * margin);
-    for (size_t i = 0; i < count && written < MOST_KERNELS; i++) {
-        if (seconds > 0 && kernels[i].seconds < LEAST_SHARE * seconds)
-            break;
-        add_section(side, &kernels[i], seconds, m, margin, out);
-        written++;
-    }
+    size_t count = HASH_COUNT(values->kernels), written = 0;
+    add_head(&s);
+    while (written < count && written < MOST_KERNELS &&
+           gp_suggest_seconds(kernels[written]) >= LEAST_SHARE * s.seconds)
+        add_section(&s, kernels[written++]);
     if (written < count)
         gp_text_addf(out, "\n; %zu more kernel%s left out: less than %.0f %% of the time each.\n",
                      count - written, count - written == 1 ? " is" : "s are", 100 * LEAST_SHARE);

@@ -49,6 +49,9 @@ void gp_values_add(struct gp_values *v, double value)
         v->min = value;
     if (v->count == 0 || value > v->max)
         v->max = value;
+    if (v->count == 0)
+        v->first = value;
+    v->squares += (value - v->first) * (value - v->first);
     v->sum += value;
     v->count++;
 }
@@ -83,6 +86,14 @@ double gp_values_quantile(const struct gp_values *v, double q)
     double rank = ceil(q * (double)v->kept_count - 1e-9);
     size_t at = rank < 1 ? 0 : (size_t)rank - 1;
     return v->kept[at < v->kept_count ? at : v->kept_count - 1];
+}
+
+double gp_values_deviation(const struct gp_values *v)
+{
+    if (v->count < 2)
+        return 0;
+    double count = (double)v->count, off = v->sum - count * v->first;
+    return sqrt(fmax(0, (v->squares - off * off / count) / (count - 1)));
 }
 
 double gp_median(const double *sorted, size_t count)

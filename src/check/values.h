@@ -1,5 +1,5 @@
-/* Many values of one quantity in bounded memory: number, sum and extremes of all, and an even
- * choice of the values themselves for quantiles. Owns its values. */
+/* Many values of one quantity in bounded memory: number, sum, scatter and extremes of all, and an
+ * even choice of the values themselves for quantiles. Owns its values. */
 #ifndef GPUPROF_CHECK_VALUES_H
 #define GPUPROF_CHECK_VALUES_H
 
@@ -11,6 +11,7 @@
 struct gp_values {
     uint64_t count;
     double sum, min, max;
+    double first, squares; /* the sum of all squared distances from the first value */
     size_t most, kept_count, capacity;
     uint64_t stride; /* one in so many is kept; 0: not yet begun */
     double *kept;
@@ -29,6 +30,9 @@ void gp_values_sort(struct gp_values *v);
 /* Of sorted values: the smallest that at least the share q (0 to 1) of them does not exceed. 0
  * where there is none. */
 double gp_values_quantile(const struct gp_values *v, double q);
+
+/* The standard deviation; 0 of fewer than two. */
+double gp_values_deviation(const struct gp_values *v);
 
 /* The median of numbers in ascending order, the mean of the middle two of an even number; 0 of
  * none.

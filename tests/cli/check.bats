@@ -461,15 +461,15 @@ unfinished() {
     [[ $output == *"duration drifts: 65.5 us at first, 69 us at last, +5.2 % over 8 runs"* ]]
     # A profile that is not in the history is the last of its runs.
     for i in 1 2 3 4; do
-        profile $((65000 + i * 800)) 100 20 >p.jsonl
+        profile $((65000 + i * 1200)) 100 20 >p.jsonl
         "$gpuprof" history add p.jsonl --db short.db
     done
     run "$gpuprof" history check --db short.db
     [ "$status" -eq 0 ]
-    profile 69000 100 20 >p.jsonl
+    profile 71000 100 20 >p.jsonl
     run "$gpuprof" history check --db short.db p.jsonl
     [ "$status" -eq 1 ]
-    [[ $output == *"duration drifts: 65.8 us at first, 69 us at last"*"over 5 runs"* ]]
+    [[ $output == *"duration drifts: 66.2 us at first, 71 us at last"*"over 5 runs"* ]]
     run "$gpuprof" history show --db h.db
     [ "${#lines[@]}" -eq 9 ]
     run "$gpuprof" history show --db h.db --kernel 'vector*' --last 2

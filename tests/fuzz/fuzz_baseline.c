@@ -2,7 +2,6 @@
 #include "check/baseline.h"
 #include "check/comparison_verdict.h"
 #include "check/drift.h"
-#include "check/suggest.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ static void compare(const struct gp_side *a, const struct gp_side *b)
 
 static void use(const struct gp_side *side)
 {
-    struct gp_text text = {0}, out = {0};
+    struct gp_text text = {0};
     struct gp_side again = {0};
     struct gp_verdict v = {0};
     char why[512];
@@ -63,11 +62,9 @@ static void use(const struct gp_side *side)
     compare(&other, side);
     compare(side, &again);
     gp_drift_judge(side, 5, metrics, NULL, "b.json", &v);
-    gp_suggest_thresholds(side, metrics, 0.1, "b.json", &out);
     gp_verdict_free(&v);
     gp_side_free(&again);
     gp_text_free(&text);
-    gp_text_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -9,7 +9,6 @@
 #include "check/judge.h"
 #include "check/quantity.h"
 #include "check/skeleton.h"
-#include "check/suggest.h"
 #include "check/values.h"
 
 #include "h200.h"
@@ -50,6 +49,19 @@ static void many_values_are_thinned_evenly(void **state)
     for (size_t i = 0; i < v.kept_count; i++)
         assert_true(v.kept[i] == (double)(i * v.stride));
     assert_true(fabs(gp_values_quantile(&v, 0.5) - 50000) < 4000);
+    gp_values_free(&v);
+}
+
+static void values_have_a_deviation(void **state)
+{
+    (void)state;
+    struct gp_values v = {.most = 2};
+    assert_true(gp_values_deviation(&v) == 0);
+    gp_values_add(&v, 1e9);
+    assert_true(gp_values_deviation(&v) == 0);
+    for (int i = 1; i <= 4; i++)
+        gp_values_add(&v, 1e9 + i);
+    assert_true(fabs(gp_values_deviation(&v) - sqrt(2.5)) < 1e-9);
     gp_values_free(&v);
 }
 
@@ -355,6 +367,22 @@ static void aggregates_are_over_the_launches(void **state)
     close_court(&c);
 }
 
+/* A launch of 1000 sectors, and one of 9000: the mean is that of all sectors. */
+static void a_mean_is_weighted_as_in_a_report(void **state)
+{
+    (void)state;
+    struct court c = open_court("[*]\navg gld_efficiency >= 1 %\navg duration >= 1 us\n");
+    struct made x;
+    gp_judge_launch(c.judge, made(&x, 0, 10e3, 100));
+    made(&x, 1, 30e3, 25);
+    x.counters[2].value = 9000;
+    gp_judge_launch(c.judge, &x.launch);
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_string_equal(outcome(&c, 2)->value, "32.5 %");
+    assert_string_equal(outcome(&c, 3)->value, "20 us");
+    close_court(&c);
+}
+
 static void an_absent_value_fails_unless_the_rule_permits_it(void **state)
 {
     (void)state;
@@ -607,6 +635,43 @@ static void student_is_as_in_tables(void **state)
         assert_true(gp_student(i) > gp_student(i + 1));
     assert_true(fabs(gp_student(30) - 3.385) < 0.03);
     assert_true(gp_student(1000000) > 3.09);
+}
+
+/* The chance that Student's t with so many degrees of freedom exceeds t, by its finite sums. */
+static double above(double t, int freedom)
+{
+    double angle = atan(t / sqrt(freedom)), square = cos(angle) * cos(angle);
+    double term = freedom % 2 ? cos(angle) : 1, sum = freedom == 1 ? 0 : term;
+    for (int k = freedom % 2 ? 3 : 2; k < freedom - 1; k += 2) {
+        term *= square * (k - 1) / k;
+        sum += term;
+    }
+    double within = freedom % 2 ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+    return (1 - within) / 2;
+}
+
+static void one_more_run_is_seldom_far_off(void **state)
+{
+    (void)state;
+    double runs[60];
+    struct gp_next next;
+    for (size_t n = 1; n <= 60; n++) {
+        runs[n - 1] = 100 + (n % 2 ? 1 : -1);
+        gp_next_find((struct gp_runs){runs, n}, 2, &next);
+        assert_int_equal(next.freedom, n + 3);
+        double chance = above(next.margin / next.deviation / sqrt(1 + 1 / (double)n), (int)n + 3);
+        assert_true(chance <= 1.002 * GP_RARE);
+        assert_true(chance >= 0.8 * GP_RARE);
+    }
+    const double same[] = {7, 7, 7, 7, 7};
+    gp_next_find((struct gp_runs){same, 5}, 2, &next);
+    assert_true(next.middle == 7);
+    assert_true(fabs(next.deviation - sqrt(4 * 4 / 8.0)) < 1e-12);
+    /* An odd run counts: such runs come. */
+    const double odd[] = {7, 7, 7, 7, 17};
+    gp_next_find((struct gp_runs){odd, 5}, 2, &next);
+    assert_true(next.middle == 9);
+    assert_true(fabs(next.deviation - sqrt((4 * 4 + 80) / 8.0)) < 1e-12);
 }
 
 static void a_slow_drift_is_a_trend_and_noise_is_none(void **state)
@@ -1053,66 +1118,6 @@ static char *long_name(size_t letters)
     return mangled;
 }
 
-static const char *given_name;
-
-static void given(struct gp_record *launch)
-{
-    launch->kernel = given_name;
-}
-
-static void proposed_thresholds_are_for_names_of_any_length(void **state)
-{
-    (void)state;
-    const size_t lengths[] = {510, 513, 3000, 20000};
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-        struct gp_metrics *m = shipped();
-        char *name = long_name(lengths[i]);
-        given_name = name;
-        struct gp_side side = folded(m, 1, 2, 100e3, 0, given);
-        struct gp_text text = {0};
-        gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
-        struct court c = open_court(text.data);
-        struct made x;
-        made(&x, 0, 100e3, 50);
-        x.launch.kernel = name;
-        gp_judge_launch(c.judge, &x.launch);
-        gp_judge_finish(c.judge, &c.verdict);
-        assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_VIOLATED);
-        close_court(&c);
-        gp_text_free(&text);
-        gp_side_free(&side);
-        gp_metrics_close(m);
-        free(name);
-    }
-}
-
-/* "f(float*)" as a glob would match "f(float*, float*)" too. */
-static void a_proposed_section_is_for_one_kernel(void **state)
-{
-    (void)state;
-    struct gp_side side = {0};
-    const char *const none[] = {NULL};
-    struct gp_text text = {0};
-    struct gp_metrics *m = shipped();
-    assert_true(gp_side_set_metrics(&side, none, 0));
-    assert_non_null(gp_side_add(&side, "f(float*)"));
-    assert_non_null(gp_side_add(&side, "f(float*, float*)"));
-    gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
-    assert_non_null(strstr(text.data, "[f(float\\*)]"));
-    assert_non_null(strstr(text.data, "[f(float*, float*)]"));
-    struct gp_thresholds *t = thresholds(m, text.data);
-    for (size_t i = 0; i < side.count; i++) {
-        const struct gp_kernel_names names = {
-            .mangled = "", .brief = (char *)"", .full = side.subjects[i].name};
-        for (size_t k = 0; k < t->count; k++)
-            assert_int_equal(gp_selector_matches(&t->sections[k].selector, &names), i == k);
-    }
-    gp_thresholds_free(t);
-    gp_text_free(&text);
-    gp_side_free(&side);
-    gp_metrics_close(m);
-}
-
 static void a_glob_of_many_stars_ends(void **state)
 {
     (void)state;
@@ -1127,28 +1132,6 @@ static void a_glob_of_many_stars_ends(void **state)
     assert_false(gp_selector_matches(&selector, &names));
     gp_selector_free(&selector);
     free(name);
-}
-
-static void proposed_thresholds_hold_for_their_own_profile(void **state)
-{
-    (void)state;
-    struct gp_metrics *m = shipped();
-    struct gp_side side = folded(m, 2, 10, 100e3, 0.01, NULL);
-    struct gp_text text = {0};
-    gp_suggest_thresholds(&side, m, 0.1, "p.jsonl", &text);
-    assert_non_null(strstr(text.data, "[vectorAdd(float const*, float const*, float*, int)]\n"
-                                      "required\nduration <= "));
-    assert_non_null(strstr(text.data, "gld_efficiency >= 90 %  ; was 100 %\n"));
-    assert_non_null(strstr(text.data, "gld_transactions <= 1000  ; was 1000\n"));
-    struct court c = open_court(text.data);
-    struct made x;
-    gp_judge_launch(c.judge, made(&x, 0, 100e3, 100));
-    gp_judge_finish(c.judge, &c.verdict);
-    assert_int_equal(gp_verdict_status(&c.verdict), GP_CHECK_HELD);
-    close_court(&c);
-    gp_text_free(&text);
-    gp_side_free(&side);
-    gp_metrics_close(m);
 }
 
 static void a_drift_is_found(void **state)
@@ -1266,6 +1249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_values_are_kept_while_they_fit),
         cmocka_unit_test(many_values_are_thinned_evenly),
+        cmocka_unit_test(values_have_a_deviation),
         cmocka_unit_test(the_median_of_an_even_number_is_the_mean_of_two),
         cmocka_unit_test(quantities_have_the_units_of_the_metric),
         cmocka_unit_test(quantities_are_written_for_people),
@@ -1274,6 +1258,7 @@ int main(void)
         cmocka_unit_test(a_section_is_for_kernels_by_any_of_their_names),
         cmocka_unit_test(each_launch_is_held_to_a_rule),
         cmocka_unit_test(aggregates_are_over_the_launches),
+        cmocka_unit_test(a_mean_is_weighted_as_in_a_report),
         cmocka_unit_test(an_absent_value_fails_unless_the_rule_permits_it),
         cmocka_unit_test(a_required_kernel_has_to_appear),
         cmocka_unit_test(so_many_violations_are_allowed),
@@ -1286,6 +1271,7 @@ int main(void)
         cmocka_unit_test(an_unchanged_program_is_seldom_found_to_have_changed),
         cmocka_unit_test(changes_are_found),
         cmocka_unit_test(student_is_as_in_tables),
+        cmocka_unit_test(one_more_run_is_seldom_far_off),
         cmocka_unit_test(a_slow_drift_is_a_trend_and_noise_is_none),
         cmocka_unit_test(a_fold_has_a_median_for_each_run),
         cmocka_unit_test(launches_that_were_passed_over_are_counted_once),
@@ -1298,10 +1284,7 @@ int main(void)
         cmocka_unit_test(on_another_gpu_only_portable_counts_are_compared),
         cmocka_unit_test(skeletons_leave_out_parts_that_a_compiler_changes),
         cmocka_unit_test(the_closest_of_several_kernels_are_matched),
-        cmocka_unit_test(proposed_thresholds_are_for_names_of_any_length),
-        cmocka_unit_test(a_proposed_section_is_for_one_kernel),
         cmocka_unit_test(a_glob_of_many_stars_ends),
-        cmocka_unit_test(proposed_thresholds_hold_for_their_own_profile),
         cmocka_unit_test(a_drift_is_found),
         cmocka_unit_test(a_drift_too_slow_for_ten_runs_is_found_over_more),
         cmocka_unit_test(the_help_names_every_format),

@@ -5,6 +5,7 @@
 #include "driver/faults.h"
 #include "driver/memory.h"
 #include "driver/module.h"
+#include "driver/times.h"
 #include "driver/work.h"
 #include "model/clock.h"
 #include "model/recorder.h"
@@ -142,7 +143,7 @@ static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
     return result;
 }
 
-/* Milliseconds: the same for launches of one size, watched or not. */
+/* Milliseconds: the same for launches of one size, watched or not, but for GPUSIM_TIMES. */
 static double time_of(const struct gpusim_grid *grid)
 {
     const struct gpusim_dim *g = &grid->grid, *b = &grid->block;
@@ -150,7 +151,8 @@ static double time_of(const struct gpusim_grid *grid)
 
     if (grid->kernel->whole)
         return SHORTEST_MS;
-    return SHORTEST_MS + threads * MS_A_THREAD + (gpusim_fault_launch() ? HELD_UP_MS : 0);
+    return gpusim_times_vary(SHORTEST_MS + threads * MS_A_THREAD) +
+           (gpusim_fault_launch() ? HELD_UP_MS : 0);
 }
 
 /* Code is loaded when it is asked for, or at the first launch, which takes that much longer. */

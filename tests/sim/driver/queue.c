@@ -7,6 +7,7 @@
 
 #include "driver/capture.h"
 #include "driver/faults.h"
+#include "driver/times.h"
 #include "model/clock.h"
 
 static unsigned long long last_stream_id;
@@ -597,7 +598,8 @@ static CUresult elapsed(float *ms, CUevent start, CUevent end)
     else if (!start->task->done || !end->task->done)
         result = CUDA_ERROR_NOT_READY;
     else
-        *ms = (float)(end->task->done_ms - start->task->done_ms);
+        *ms = (float)(gpusim_times_shown(end->task->done_ms) -
+                      gpusim_times_shown(start->task->done_ms));
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }

@@ -1,0 +1,12 @@
+/* The weight of a launch in a mean over launches. */
+#ifndef GPUPROF_CHECK_WEIGHT_H
+#define GPUPROF_CHECK_WEIGHT_H
+
+#include "metrics/metrics.h"
+
+/* Of the metric's value in that launch, which has one: the weight that a report gives it (see
+ * metrics/weight.h), 0 where that is not known. */
+double gp_weight_of(const struct gp_metrics *m, const struct gp_metric *metric,
+                    const struct gp_device *device, const struct gp_record *launch);
+
+#endif
