@@ -1121,6 +1121,7 @@ static void small_grids_hide_nothing_inside_their_blocks(void **state)
     struct sample s;
     make_sample(&s, "_Z11interleavedv");
     s.launch.grid[0] = 16;
+    set(&s, "smsp__inst_executed.sum", 0.2 * 4 * 16 * CYCLES);
     set(&s, "dram__bytes_read.sum", 4e7);
     set(&s, "lts__t_sectors_srcunit_tex.sum", 1e7);
     set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 4e7);
