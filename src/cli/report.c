@@ -32,6 +32,8 @@ enum {
     HTML,
     TRACE,
     CSV,
+    BYTES,
+    ANONYMOUS,
     COLUMNS,
     SORT,
     UNIT,
@@ -56,7 +58,7 @@ static const struct cli_option options[OPTION_COUNT] = {
                  NULL, "--page details", 0, NULL},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
-             "0: all (12 in the summary, 20 in its details, all in other views)",
+             "0: all (10 in the summary, 20 in its details, all in other views)",
              WHAT, NULL, NULL, NULL, 0, NULL},
     [KERNELS] = {"kernels", 'k', "FILTER",
                  "only kernels whose name matches this regular expression (also as "
@@ -70,11 +72,13 @@ static const struct cli_option options[OPTION_COUNT] = {
     [COUNT] = {"launch-count", 'c', "N", "show N launches, and no later ones", WHAT, NULL, NULL,
                "-c, --launch-count", 0, NULL},
 
-    [PRINT] = {"print", 0, "VIEW",
-               "summary: the report; times, metrics: nvprof's tables; trace: a line for each "
-               "launch; json: the summary for programs; side: a column for each profile; launches: "
-               "JSON Lines, the whole record of a launch in one object (summary)",
-               HOW, NULL, NULL, NULL, 0, NULL},
+    [PRINT] =
+        {"print", 0, "VIEW",
+         "summary: the report; times, metrics: nvprof's tables; trace: a line for each "
+         "launch; json: the summary for programs; side: a column for each profile; launches: "
+         "JSON Lines, the whole record of a launch in one object; markdown: the report for the "
+         "summary of a CI job and for coding agents (summary)",
+         HOW, NULL, NULL, NULL, 0, NULL},
     [HTML] = {"html", 0, "FILE",
               "write a page for a browser instead, with all profiles; -: to standard output", HOW,
               NULL, NULL, NULL, 0, NULL},
@@ -83,6 +87,14 @@ static const struct cli_option options[OPTION_COUNT] = {
     [CSV] = {"csv", 0, NULL,
              "comma-separated values, of --print times, metrics (if none is said), trace or side",
              HOW, NULL, "--csv", "--csv", 0, NULL},
+    [BYTES] = {"max-bytes", 0, "N",
+               "the longest text of --print markdown: parts behind it are left out, which a line "
+               "says",
+               HOW, NULL, NULL, NULL, 0, NULL},
+    [ANONYMOUS] = {"anonymous", 0, NULL,
+                   "name neither the command line nor the host nor folders, in any view; the page "
+                   "has no text of the source, and --print launches no machine code",
+                   HOW, NULL, NULL, NULL, 0, NULL},
     [COLUMNS] = {"columns", 0, "LIST",
                  "the columns of the trace: metrics, fields of a launch, name", HOW, NULL, NULL,
                  NULL, 0, NULL},
@@ -105,10 +117,12 @@ static const struct cli_option options[OPTION_COUNT] = {
 struct reporting {
     struct cli_summing summing;
     struct gp_text *out;
+    struct gp_text *command; /* of the first process, for a heading; NULL: lines for all of them */
     size_t processes;
 };
 
 /* More processes are counted, longer commands cut: the report behind them is one screen. */
+#define LEAST_BYTES 1000 /* of Markdown: its heading fits in */
 #define MOST_PROCESSES 3
 #define LONGEST_COMMAND 240
 
@@ -128,16 +142,22 @@ static void add_process(void *user, const struct gp_profile_header *header)
     struct gp_text line = {0}, command = {0};
     for (size_t i = 0; i < header->argument_count && command.length <= LONGEST_COMMAND; i++)
         gp_text_addf(&command, " %s", header->command[i]);
+    if (r->command) {
+        if (r->processes == 1 && command.length > 0)
+            gp_text_add(r->command, gp_text_string(&command) + 1);
+        gp_text_free(&command);
+        return;
+    }
     gp_text_add_escaped(&line, r->summing.path, strlen(r->summing.path));
-    gp_text_add(&line, ":");
+    gp_text_add(&line, command.length > 0 ? ":" : "");
     if (command.length > LONGEST_COMMAND) {
         gp_text_add_bytes(&line, gp_text_string(&command), letters(&command, LONGEST_COMMAND));
         gp_text_add(&line, "...");
     } else {
         gp_text_add(&line, gp_text_string(&command));
     }
-    gp_text_addf(&line, " (process %ld on %s, %s, gpuprof %s)", header->pid, header->host,
-                 header->time, header->version);
+    gp_text_addf(&line, " (process %ld%s%s, %s, gpuprof %s)", header->pid,
+                 header->host[0] ? " on " : "", header->host, header->time, header->version);
     gp_wrap(r->out, 3, gp_text_string(&line));
     r->out->failed |= line.failed || command.failed;
     gp_text_free(&line);
@@ -161,8 +181,9 @@ static bool report_together(struct gp_metrics *m, const struct cli_views *views,
                             const struct gp_table_options *table, char **paths, int count,
                             const struct cli_recorded *begin, struct gp_text *out, int *answer)
 {
-    struct gp_text notes = {0};
-    struct reporting r = {.out = out};
+    const bool markdown = views->which == CLI_VIEW_MARKDOWN;
+    struct gp_text notes = {0}, command = {0};
+    struct reporting r = {.out = out, .command = markdown ? &command : NULL};
     const size_t before = out->length;
     r.summing.begin = begin;
     r.summing.user = &r;
@@ -175,17 +196,24 @@ static bool report_together(struct gp_metrics *m, const struct cli_views *views,
     }
     if (whole && r.summing.seen) {
         struct gp_table_options own = *table;
-        if (r.processes > MOST_PROCESSES)
+        own.markdown = markdown;
+        own.most_bytes = views->most_bytes;
+        own.command = command.length > 0 ? gp_text_string(&command) : NULL;
+        if (r.processes > MOST_PROCESSES && !markdown)
             gp_text_addf(out, "and %zu more processes\n", r.processes - MOST_PROCESSES);
-        own.profile = count == 1 ? paths[0] : NULL;
+        own.profile = count == 1 ? cli_view_path(views, paths[0]) : NULL;
         own.sources = r.summing.sources;
         own.copies = r.summing.copies;
+        own.notes = markdown ? gp_text_string(&notes) : NULL;
         gp_table_report(r.summing.summary, &own, out);
-        gp_copies_table(r.summing.copies, out);
-        add_notes(gp_text_string(&notes), out);
+        if (!markdown) {
+            gp_copies_table(r.summing.copies, out);
+            add_notes(gp_text_string(&notes), out);
+        }
     }
     cli_summing_free(&r.summing);
     gp_text_free(&notes);
+    gp_text_free(&command);
     return whole;
 }
 
@@ -200,6 +228,23 @@ static bool read_top(const char *text, struct gp_table_options *table)
     }
     table->top = top;
     table->kernels = top ? top : SIZE_MAX;
+    return true;
+}
+
+static bool read_bytes(const char *text, const struct cli_views *views, size_t *most)
+{
+    char *end;
+    if (views->which != CLI_VIEW_MARKDOWN) {
+        gp_say("--max-bytes goes with --print markdown");
+        return false;
+    }
+    errno = 0;
+    unsigned long long bytes = strtoull(text, &end, 10);
+    if (errno != 0 || *end || !isdigit((unsigned char)text[0]) || bytes < LEAST_BYTES) {
+        gp_say("--max-bytes: '%s' is no number of bytes from %d on", text, LEAST_BYTES);
+        return false;
+    }
+    *most = bytes;
     return true;
 }
 
@@ -268,7 +313,7 @@ static int report_files(struct gp_metrics *m, const struct cli_views *views,
         if (i > 0)
             gp_text_add(&out, "\n");
         int answer = report_some(m, views, table, paths + i, step, &out);
-        int printed = print_coloured(&out);
+        int printed = views->which == CLI_VIEW_MARKDOWN ? cli_print(&out) : print_coloured(&out);
         if (printed > answer)
             answer = printed;
         if (answer > worst)
@@ -289,6 +334,7 @@ static bool read_views(const char *const *values, struct cli_views *views)
                                 .columns = values[COLUMNS],
                                 .sort = values[SORT],
                                 .merge = values[MERGE] != NULL,
+                                .anonymous = values[ANONYMOUS] != NULL,
                                 .select = select_metrics};
     views->view.csv = values[CSV] != NULL;
     if (values[PRINT] && !cli_view_find(values[PRINT], &views->which))
@@ -346,6 +392,12 @@ static bool check_files(const char *page, char **paths, int count)
     return cli_check_spared("--html", page, (const char *const *)paths, count) && may_write(page);
 }
 
+/* The report, on a screen or in Markdown. */
+static bool is_report(const struct cli_views *views)
+{
+    return views->which == CLI_VIEW_SUMMARY || views->which == CLI_VIEW_MARKDOWN;
+}
+
 /* `page`: the file for a browser; NULL: print. */
 static int print_report(const struct cli_views *views, const struct gp_table_options *table,
                         const char *page, char **paths, int count)
@@ -358,10 +410,10 @@ static int print_report(const struct cli_views *views, const struct gp_table_opt
                     check_files(page, paths, count);
     if (sensible && views->merge)
         cli_say_repeated(paths, count);
-    int answer = !sensible                          ? CLI_USAGE
-                 : page                             ? cli_report_html(page, views, m, paths, count)
-                 : views->which == CLI_VIEW_SUMMARY ? report_files(m, views, table, paths, count)
-                                                    : cli_views_print(views, m, paths, count);
+    int answer = !sensible          ? CLI_USAGE
+                 : page             ? cli_report_html(page, views, m, paths, count)
+                 : is_report(views) ? report_files(m, views, table, paths, count)
+                                    : cli_views_print(views, m, paths, count);
     gp_metrics_close(m);
     return answer;
 }
@@ -378,6 +430,8 @@ static int run_report(const struct cli_command *self, int argc, char **argv)
     table.width = gp_terminal_columns(STDOUT_FILENO);
     struct cli_views views;
     if ((values[TOP] && !read_top(values[TOP], &table)) || !read_views(values, &views))
+        return CLI_USAGE;
+    if (values[BYTES] && !read_bytes(values[BYTES], &views, &views.most_bytes))
         return CLI_USAGE;
     views.top = values[TOP] ? table.top : 0;
     if (values[HTML] && views.which != CLI_VIEW_SUMMARY) {

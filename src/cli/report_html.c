@@ -40,11 +40,11 @@ static bool add_launch(void *user, const struct gp_device *device, const struct 
     return gp_launch_columns_add(((struct collecting *)user)->columns, device, launch);
 }
 
-static void add_to_page(const struct collecting *c, char **paths, int count,
+static void add_to_page(const struct collecting *c, const char *path, int count,
                         const struct gp_text *notes, struct gp_text *page)
 {
     struct gp_text name = {0};
-    gp_text_add(&name, paths[0]);
+    gp_text_add(&name, path);
     if (count > 1)
         gp_text_addf(&name, " and %d more", count - 1);
     gp_html_profile(page, gp_text_string(&name), &c->processes, c->summing.summary, c->columns,
@@ -69,7 +69,7 @@ static int add_profiles(const struct cli_views *views, struct gp_metrics *m, cha
         gp_say("out of memory");
     *seen = c.summing.seen;
     if (*seen)
-        add_to_page(&c, paths, count, &notes, page);
+        add_to_page(&c, cli_view_path(views, paths[0]), count, &notes, page);
     cli_summing_free(&c.summing);
     gp_launch_columns_free(c.columns);
     gp_text_free(&c.processes);

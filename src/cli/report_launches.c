@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/anonymous.h"
 #include "cli/cli.h"
 #include "cli/how_ended.h"
 #include "profile/object.h"
@@ -18,6 +19,7 @@ struct printing {
     struct gp_filter *filter;
     struct cli_how_ended how_ended;
     int error;
+    bool anonymous;
     bool began; /* the file has a header, so it is a profile */
 };
 
@@ -38,9 +40,12 @@ static bool print_object(struct printing *p, struct gp_object object)
     return p->out.length < AT_ONCE || flush(p);
 }
 
-static bool print_header(void *user, const struct gp_profile_header *header)
+static bool print_header(void *user, const struct gp_profile_header *original)
 {
-    ((struct printing *)user)->began = true;
+    struct printing *p = user;
+    const struct gp_profile_header own = cli_anonymous_header(original);
+    const struct gp_profile_header *header = p->anonymous ? &own : original;
+    p->began = true;
     struct gp_object o = gp_object_new("header");
     json_t *command = json_array();
     for (size_t i = 0; i < header->argument_count; i++)
@@ -87,9 +92,11 @@ static bool print_end(void *user, const struct gp_end *end)
 
 static bool print_other(void *user, const char *type, const struct json_t *line)
 {
+    struct printing *p = user;
+    if (p->anonymous && strcmp(type, "cubin") == 0)
+        return true;
     struct gp_object o = {.object = json_deep_copy(line)};
-    (void)type;
-    o.failed = !o.object;
+    o.failed = !o.object || (p->anonymous && !cli_leave_out_folders_of(o.object));
     return print_object(user, o);
 }
 
@@ -103,10 +110,11 @@ static void note_given_up(void *user, const char *why)
     cli_note_given_up(&((struct printing *)user)->how_ended, why);
 }
 
-int cli_print_launches(const char *path, struct gp_filter *filter)
+int cli_print_launches(const char *path, struct gp_filter *filter, bool anonymous)
 {
     struct gp_text notes = {0};
-    struct printing p = {.filter = filter, .how_ended = {.path = path, .notes = &notes}};
+    struct printing p = {
+        .filter = filter, .anonymous = anonymous, .how_ended = {.path = path, .notes = &notes}};
     char why[512] = "";
     const struct gp_profile_visitor visitor = {.user = &p,
                                                .exact = true,

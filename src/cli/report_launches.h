@@ -5,7 +5,10 @@
 
 #include "report/filter.h"
 
-/* Writes to standard output as it reads. Returns the answer of the command. */
-int cli_print_launches(const char *path, struct gp_filter *filter);
+#include <stdbool.h>
+
+/* Writes to standard output as it reads; `anonymous`: without command line, host, folders and code.
+ * Returns the answer of the command. */
+int cli_print_launches(const char *path, struct gp_filter *filter, bool anonymous);
 
 #endif

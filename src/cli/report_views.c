@@ -1,6 +1,7 @@
 #include "cli/report_views.h"
 
 #include "base/log.h"
+#include "cli/anonymous.h"
 #include "cli/cli.h"
 #include "cli/report_launches.h"
 #include "cli/view_reading.h"
@@ -17,10 +18,10 @@
 static const struct {
     const char *name;
     enum cli_view view;
-} names[] = {{"summary", CLI_VIEW_SUMMARY},  {"times", CLI_VIEW_TIMES},
-             {"metrics", CLI_VIEW_METRICS},  {"trace", CLI_VIEW_TRACE},
-             {"json", CLI_VIEW_JSON},        {"side", CLI_VIEW_SIDE},
-             {"launches", CLI_VIEW_LAUNCHES}};
+} names[] = {{"summary", CLI_VIEW_SUMMARY},   {"times", CLI_VIEW_TIMES},
+             {"metrics", CLI_VIEW_METRICS},   {"trace", CLI_VIEW_TRACE},
+             {"json", CLI_VIEW_JSON},         {"side", CLI_VIEW_SIDE},
+             {"launches", CLI_VIEW_LAUNCHES}, {"markdown", CLI_VIEW_MARKDOWN}};
 
 bool cli_view_find(const char *name, enum cli_view *view)
 {
@@ -30,10 +31,15 @@ bool cli_view_find(const char *name, enum cli_view *view)
             return true;
         }
     }
-    gp_say("--print: there is no view '%s'; say summary, times, metrics, trace, json, side or "
-           "launches",
+    gp_say("--print: there is no view '%s'; say summary, times, metrics, trace, json, side, "
+           "launches or markdown",
            name);
     return false;
+}
+
+const char *cli_view_path(const struct cli_views *v, const char *path)
+{
+    return v->anonymous ? cli_file_name(path) : path;
 }
 
 struct gp_filter *cli_views_filter(const struct cli_views *v)
@@ -108,8 +114,10 @@ static int print_tables(struct cli_reading *r)
     struct gp_view view = r->views->view;
     view.times = r->views->which == CLI_VIEW_TIMES;
     view.metrics = r->views->which == CLI_VIEW_METRICS;
-    const struct gp_nvprof_run run = {
-        .pid = r->pid, .command = gp_text_string(&r->command), .copies = r->copies};
+    const struct gp_nvprof_run run = {.pid = r->pid,
+                                      .command =
+                                          r->views->anonymous ? NULL : gp_text_string(&r->command),
+                                      .copies = r->copies};
     gp_nvprof_tables(r->summary, &view, &run, &out);
     return cli_print(&out);
 }
@@ -225,7 +233,7 @@ static int print_side(const struct cli_views *v, struct cli_reading **readings, 
         if (!readings[i]->seen)
             continue;
         summaries[shown] = readings[i]->summary;
-        paths[shown++] = readings[i]->path;
+        paths[shown++] = cli_view_path(v, readings[i]->path);
     }
     if (shown > 0) {
         gp_side_by_side(summaries, paths, shown, &v->view, v->top, &out);
@@ -274,7 +282,7 @@ static int print_launches(const struct cli_views *v, char **paths, int count)
         struct gp_filter *filter = cli_views_filter(v);
         if (!filter)
             return CLI_USAGE;
-        answer = worse(answer, cli_print_launches(paths[i], filter));
+        answer = worse(answer, cli_print_launches(paths[i], filter, v->anonymous));
         cli_say_filtered(filter);
         gp_filter_free(filter);
     }

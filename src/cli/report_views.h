@@ -17,6 +17,7 @@ enum cli_view {
     CLI_VIEW_JSON,
     CLI_VIEW_SIDE,
     CLI_VIEW_LAUNCHES,
+    CLI_VIEW_MARKDOWN,
 };
 
 /* The values of the options; texts are NULL where they were not given. */
@@ -26,6 +27,8 @@ struct cli_views {
     const char *metrics; /* --metrics */
     const char *kernels, *devices, *skip, *count, *columns, *sort;
     bool merge;
+    bool anonymous;    /* without command line, host and folders */
+    size_t most_bytes; /* of Markdown; 0: no limit */
     size_t top;
     /* Selects the metrics for a profile: `metrics`, or all that it has the counters for. */
     int (*select)(struct gp_metrics *m, const char *path, const char *metrics);
@@ -36,6 +39,9 @@ bool cli_view_find(const char *name, enum cli_view *view);
 
 /* False after a message on the options. */
 bool cli_views_check(const struct cli_views *views, const struct gp_metrics *m);
+
+/* The name of a profile for people: without its folders where nobody shall know them. */
+const char *cli_view_path(const struct cli_views *v, const char *path);
 
 /* The filter that the options make; NULL after saying why there is none. */
 struct gp_filter *cli_views_filter(const struct cli_views *views);

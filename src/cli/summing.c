@@ -1,13 +1,16 @@
 #include "cli/summing.h"
 
 #include "base/log.h"
+#include "cli/anonymous.h"
 #include "cli/cli.h"
 #include "cli/recorded.h"
 #include "cli/source.h"
 
-static bool take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *original)
 {
     struct cli_summing *s = user;
+    const struct gp_profile_header own = cli_anonymous_header(original);
+    const struct gp_profile_header *header = s->anonymous ? &own : original;
     if (s->process)
         s->process(s->user, header);
     gp_summary_settings(s->summary, &header->settings);
@@ -100,6 +103,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                          .counter_name = own_name};
     int worst = CLI_OK;
     s->metrics = m;
+    s->anonymous = views->anonymous;
     s->filter = cli_views_filter(views);
     s->summary = gp_summary_new(m);
     s->sources = gp_sources_new();
@@ -110,10 +114,12 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
     visitor.in_order = gp_filter_is_by_number(s->filter);
     for (int i = 0; i < count; i++) {
         char why[512];
-        s->path = paths[i];
+        s->path = cli_view_path(views, paths[i]);
         s->began = s->stopped = false;
         s->how_ended = (struct cli_how_ended){.path = paths[i], .notes = notes};
         bool read = gp_profile_read(paths[i], &visitor, notes, why, sizeof(why));
+        if (s->anonymous)
+            cli_leave_out_folders(notes, paths[i]);
         if (s->has_others)
             return worst;
         if (s->how_ended.torn && worst == CLI_OK)
@@ -122,12 +128,17 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
             continue;
         const char *mistake = s->stopped ? "out of memory" : why;
         gp_say("%s", mistake);
-        if (s->failures)
+        if (s->failures) {
             gp_text_addf(s->failures, "%s\n", mistake);
+            if (s->anonymous)
+                cli_leave_out_folders(s->failures, paths[i]);
+        }
         if (worst != CLI_USAGE)
             worst = s->began ? CLI_FAILED : CLI_USAGE;
     }
     cli_say_filtered(s->filter);
+    if (s->anonymous && s->sources)
+        gp_sources_hide(s->sources);
     return worst;
 }
 

@@ -19,7 +19,8 @@ struct cli_summing {
     struct gp_copies copies[GP_COPY_KINDS];
     struct gp_summary *summary;
     struct gp_sources *sources; /* NULL: out of memory, so no line of the source is named */
-    const char *path;           /* of the profile that is read */
+    bool anonymous;
+    const char *path; /* of the profile that is read, as it is shown */
     struct gp_profile_position position;
     bool seen;    /* a part of a profile could be read */
     bool began;   /* of that one: it has a header, so it is a profile */

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "cli/anonymous.h"
 #include "cli/cli.h"
 #include "cli/recorded.h"
 #include "cli/source.h"
@@ -23,16 +24,18 @@ static void begin_lines(struct cli_reading *r)
     cli_reading_flush(r);
 }
 
-static bool take_header(void *user, const struct gp_profile_header *header)
+static bool take_header(void *user, const struct gp_profile_header *original)
 {
     struct cli_reading *r = user;
+    const struct gp_profile_header own = cli_anonymous_header(original);
+    const struct gp_profile_header *header = r->views->anonymous ? &own : original;
     r->pid = header->pid;
     gp_text_clear(&r->command);
     for (size_t i = 0; i < header->argument_count; i++)
         gp_text_addf(&r->command, "%s%s", i > 0 ? " " : "", header->command[i]);
     if (r->views->which == CLI_VIEW_JSON) {
         json_decref(r->about);
-        r->about = gp_report_json_header(r->path, header);
+        r->about = gp_report_json_header(cli_view_path(r->views, r->path), header);
     }
     if (r->summary)
         gp_summary_settings(r->summary, &header->settings);

@@ -117,8 +117,9 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
 {
     gp_json_next(out);
     gp_text_addf(out, "{\"line\":%u", line->line);
-    gp_json_member(out, "file", line->file);
-    gp_json_member(out, "text", *line->file ? text_of(text, line) : NULL);
+    const char *slash = lines->hidden ? strrchr(line->file, '/') : NULL;
+    gp_json_member(out, "file", slash ? slash + 1 : line->file);
+    gp_json_member(out, "text", *line->file && !lines->hidden ? text_of(text, line) : NULL);
     if (line->chain_count > 0)
         add_chains(line, out);
     gp_json_key(out, "counts");

@@ -13,6 +13,7 @@ struct gp_lines {
     size_t cubin_size;
     struct gp_line_table *table; /* NULL: `no_lines` says why */
     const char *no_lines;
+    bool hidden; /* folders and text of the source are not to be shown */
 };
 
 /* The count of that in one launch of the kernel, in the mean; for `local`, `fp64`, `matrix`,

@@ -232,3 +232,9 @@ const struct gp_lines *gp_sources_at(const struct gp_sources *s, size_t i)
 {
     return &s->list[i]->lines;
 }
+
+void gp_sources_hide(struct gp_sources *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        s->list[i]->lines.hidden = true;
+}

@@ -27,6 +27,9 @@ const struct gp_lines *gp_sources_of(const struct gp_sources *s, const char *ker
  * together have a limit, also those that then make no sense. */
 bool gp_sources_wants_cubin(struct gp_sources *s, const char *hash, size_t size);
 
+/* From here on nobody is shown the folders and the text of the source, only names of files. */
+void gp_sources_hide(struct gp_sources *s);
+
 /* In the order in which they came. */
 size_t gp_sources_count(const struct gp_sources *s);
 const struct gp_lines *gp_sources_at(const struct gp_sources *s, size_t i);

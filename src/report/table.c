@@ -7,6 +7,7 @@
 #include "report/rows.h"
 #include "report/screen.h"
 #include "report/units.h"
+#include "report/view_markdown.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -337,16 +338,24 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
     struct gp_findings findings = {0};
     void *sources = (void *)options->sources;
     bool answer = rules ? gp_findings_make(&findings, rules, r, lines_of, sources) : false;
-    if (answer) {
+    struct gp_whole whole;
+    if (answer)
+        gp_whole_make(&whole, r, &findings, options->copies, lines_of, sources);
+    if (answer && options->markdown) {
+        const struct gp_markdown_options markdown = {.command = options->command,
+                                                     .profile = options->profile,
+                                                     .notes = options->notes,
+                                                     .kernels = options->kernels,
+                                                     .bytes = options->most_bytes};
+        gp_report_markdown(r, &findings, &whole, &markdown, out);
+    } else if (answer) {
         const struct gp_screen_options screen = {
             .profile = options->details ? NULL : options->profile,
             .kernels = options->details && !options->kernels ? shown(r, options) : options->kernels,
             .width = options->width};
-        struct gp_whole whole;
-        gp_whole_make(&whole, r, &findings, options->copies, lines_of, sources);
         gp_screen(r, &findings, &whole, &screen, out);
     }
-    if (answer && options->details) {
+    if (answer && options->details && !options->markdown) {
         add_details(r, options, out);
         add_not_measured(r, out);
     }
@@ -374,7 +383,7 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     struct gp_rows rows;
     if (!gp_rows_make(&rows, s))
         out->failed = true;
-    else if (rows.count == 0)
+    else if (rows.count == 0 && !options->markdown)
         gp_screen_headline(s, gp_screen_width(options->width), out);
     else if (!add_report(&rows, options, out))
         out->failed = true;

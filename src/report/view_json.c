@@ -16,14 +16,15 @@ static json_t *number(double value)
 json_t *gp_report_json_header(const char *file, const struct gp_profile_header *header)
 {
     struct gp_object o = gp_object_new(NULL);
-    json_t *command = json_array();
+    json_t *command = header->command ? json_array() : json_null();
     for (size_t i = 0; i < header->argument_count; i++)
         gp_object_append(&o, command, gp_object_text(header->command[i]));
     gp_object_put(&o, o.object, "file", gp_object_text(file));
     gp_object_put(&o, o.object, "gpuprof", gp_object_text(header->version));
     gp_object_put(&o, o.object, "command", command);
     gp_object_put(&o, o.object, "pid", json_integer(header->pid));
-    gp_object_put(&o, o.object, "host", gp_object_text(header->host));
+    gp_object_put(&o, o.object, "host",
+                  header->host[0] ? gp_object_text(header->host) : json_null());
     gp_object_put(&o, o.object, "time", gp_object_text(header->time));
     gp_object_put(&o, o.object, "sample",
                   header->settings.sample ? gp_object_text(header->settings.sample) : json_null());

@@ -61,6 +61,22 @@ static void add_devices(const struct gp_summary *s, struct gp_text *out)
     }
 }
 
+/* Each line by itself: an item of a list, a quotation. */
+static void add_lines(const char *mark, const char *lines, struct gp_text *out)
+{
+    for (const char *line = lines; *line;) {
+        size_t length = strcspn(line, "\n");
+        struct gp_text one = {0};
+        gp_text_add_bytes(&one, line, length);
+        gp_text_add(out, mark);
+        gp_text_add_markdown(out, gp_text_string(&one));
+        gp_text_add(out, "\n");
+        out->failed |= one.failed;
+        gp_text_free(&one);
+        line += length + (line[length] == '\n');
+    }
+}
+
 static void add_head(struct page *p, const struct gp_whole *whole)
 {
     struct gp_text part = {0}, lines = {0};
@@ -74,19 +90,13 @@ static void add_head(struct page *p, const struct gp_whole *whole)
         &part, "\n\n- %" PRIu64 " kernel launches, %" PRIu64 " measured (gpuprof " GP_VERSION ")\n",
         t.launches, t.measured);
     add_devices(p->rows->summary, &part);
-    /* Each line of the summary is an item. */
     gp_whole_text(whole, SIZE_MAX, &lines);
-    for (const char *line = gp_text_string(&lines); *line;) {
-        size_t length = strcspn(line, "\n");
-        struct gp_text one = {0};
-        gp_text_add_bytes(&one, line, length);
-        gp_text_add(&part, "- ");
-        gp_text_add_markdown(&part, gp_text_string(&one));
-        gp_text_add(&part, "\n");
-        gp_text_free(&one);
-        line += length + (line[length] == '\n');
-    }
+    add_lines("- ", gp_text_string(&lines), &part);
     gp_text_free(&lines);
+    if (p->options->notes && p->options->notes[0]) {
+        gp_text_add(&part, "\n");
+        add_lines("> ", p->options->notes, &part);
+    }
     add_part(p, &part);
 }
 
@@ -157,7 +167,8 @@ static void add_kernels(struct page *p)
     }
     struct gp_text rest = {0};
     if (room && shown < p->rows->count) {
-        gp_text_addf(&rest, "\n%zu more kernels are not shown.\n", p->rows->count - shown);
+        size_t more = p->rows->count - shown;
+        gp_text_addf(&rest, "\n%zu more kernel%s not shown.\n", more, more == 1 ? " is" : "s are");
         add_part(p, &rest);
     }
 }
@@ -276,7 +287,8 @@ static void add_not_measured(struct page *p)
     for (size_t i = 0; i < gp_summary_skip_count(s); i++) {
         const struct gp_skip *skip = gp_summary_skip(s, i);
         struct gp_text line = {0};
-        gp_text_addf(&line, "- %" PRIu64 " launches of ", skip->launches);
+        gp_text_addf(&line, "- %" PRIu64 " launch%s of ", skip->launches,
+                     skip->launches == 1 ? "" : "es");
         gp_text_add_markdown_code(&line, skip->kernel, false);
         gp_text_add(&line, ": ");
         gp_text_add_markdown(&line, skip->reason);

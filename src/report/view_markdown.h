@@ -9,6 +9,7 @@
 struct gp_markdown_options {
     const char *command; /* of the program; NULL: not named */
     const char *profile; /* the file, for the commands; NULL: not named */
+    const char *notes;   /* lines on the profile, of missing parts say; NULL: none */
     size_t kernels;      /* most of them, and most pieces of advice; 0: as many as fit */
     size_t bytes;        /* the most of the whole text; 0: no limit */
 };

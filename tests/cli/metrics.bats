@@ -150,3 +150,13 @@ real_cupti() {
     run "$gpuprof" metrics --passes
     [ "$status" -eq 1 ]
 }
+
+@test "docs/report.md says the weight of each ratio of the default set" {
+    "$gpuprof" metrics --cc 9.0 default 2>/dev/null | awk '
+        /^[a-z0-9_]+ \(/ { name = $1 }
+        /^    mean of several launches weighted by: / { sub(/^[^:]*: /, ""); print "| `" name "` | " (/^time$/ ? $0 : "`" $0 "`") " |" }' |
+        grep -v "| .launches. |" | sort >defined # amounts
+    [ "$(wc -l <defined)" -gt 30 ]
+    sed -n '/^| ratio of the default set | weight |/,/^$/p' "$BATS_TEST_DIRNAME/../../docs/report.md" | tail -n +3 | sed '/^$/d' | sort >written
+    diff defined written
+}

@@ -1066,3 +1066,78 @@ out_of_order() {
     run "$gpuprof" report --print trace --csv -m duration -u ns good.jsonl
     [[ ${lines[-1]} == *',65000.000000' ]]
 }
+
+@test "Markdown has summary, advice with the command that checks it, and kernels" {
+    sed 's/_Z9vectorAddPKfS0_Pfi/_Z1ki/; s/"gpu__time_duration.sum":[0-9.e+]*/"gpu__time_duration.sum":1000/' launch >short
+    cat header launch short >two.jsonl
+    mkdir -p mine/rules
+    printf '[mine]\ncondition = dram_utilization > 0.1\nevidence = {dram_utilization:%%} is used\ntext = use * less\nestimate = 0.5\n' >mine/rules/x.ini
+    run --separate-stderr env GPUPROF_METRICS_PATH=mine "$gpuprof" report --print markdown two.jsonl
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [[ ${lines[0]} == '## gpuprof: `./app -n 5`' ]]
+    [[ $output == *"- 2 kernel launches, 2 measured"*"- GPU 0: NVIDIA H200, compute capability 9.0, 132 SMs"* ]]
+    [[ $output == *"### Worth changing"*"1. **about "*" of the GPU time**: \`vectorAdd [32]\` (mine)"* ]]
+    [[ $output == *"   - evidence: "*" % is used"*"   - change: use \\* less"* ]]
+    [[ $output == *'`gpuprof compare --metrics duration,dram_utilization two.jsonl AFTER.jsonl`'* ]]
+    [[ $output == *"| kernel [block] | time |"*'| `vectorAdd [32]` | '*'| `k [32]` | '* ]]
+    # Each row has a cell for each column.
+    [ "$(grep '^|' <<<"$output" | tr -cd '|\n' | sort -u | wc -l)" -eq 1 ]
+    run "$gpuprof" report --print markdown --top 1 two.jsonl
+    [[ $output == *"1 more kernel is not shown."* ]]
+    [[ $output != *'`k [32]`'* ]]
+    # Notes on the profile stand in the text.
+    head -c -20 two.jsonl >torn.jsonl
+    run --separate-stderr "$gpuprof" report --print markdown torn.jsonl
+    [[ $output == *$'\n'"> torn.jsonl:4: "* ]]
+}
+
+@test "Markdown keeps to its limit in bytes" {
+    for i in {1..40}; do sed "s/_Z9vectorAddPKfS0_Pfi/_Z8kernel${i}0i/" launch; done >many
+    cat header many >many.jsonl
+    for most in 1000 1500 2500; do
+        "$gpuprof" report --print markdown --max-bytes $most many.jsonl >cut.md
+        [ "$(stat -c %s cut.md)" -le $most ]
+        [ "$(stat -c %s cut.md)" -gt $((most / 2)) ]
+        [ "$(tail -1 cut.md)" = "_More would exceed the limit of the text._" ]
+    done
+    run "$gpuprof" report --print markdown --max-bytes 100000 many.jsonl
+    [[ $output != *"exceed the limit"* ]]
+    run "$gpuprof" report --max-bytes 2000 good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --max-bytes goes with --print markdown" ]
+    for most in 999 -1 1k ''; do
+        run "$gpuprof" report --print markdown --max-bytes "$most" good.jsonl
+        [ "$status" -eq 2 ]
+        [ "$output" = "gpuprof: --max-bytes: '$most' is no number of bytes from 1000 on" ]
+    done
+}
+
+@test "--anonymous names no command line, host or folder in any view" {
+    profile_with_lines
+    mkdir -p secret/folder
+    { sed "s/_Z9vectorAddPKfS0_Pfi/$kernel/" launch
+      echo '{"type":"remark","text":"/srv/somebody/x.so: FLOP/byte, a / b","list":["at /opt/hidden/y.c:12"]}'
+      echo '{"type":"launch","broken'; } >>lines.jsonl
+    mv lines.jsonl secret/folder/run.jsonl
+    local hidden='node1|\./app|-n 5|secret|folder|/srv|somebody|/opt|hidden|tests/linez' view
+    for view in summary times metrics trace json side launches markdown; do
+        run --separate-stderr "$gpuprof" report --print $view --anonymous secret/folder/run.jsonl
+        [ "$status" -le 1 ]
+        [ -n "$output" ]
+        if grep -aE -- "$hidden" <<<"$output"; then false; fi
+        # The pattern would find them.
+        echo "$view"
+        [[ $view == trace || $view == side ]] || "$gpuprof" report --print $view secret/folder/run.jsonl 2>/dev/null | grep -aqE -- "$hidden"
+    done
+    run "$gpuprof" report --print launches --anonymous secret/folder/run.jsonl
+    [[ $output == *'"text":"x.so: FLOP/byte, a / b","list":["at y.c:12"]'* ]]
+    [[ $output != *'"cubin"'* ]]
+    run --separate-stderr "$gpuprof" report --anonymous secret/folder/run.jsonl
+    [[ ${lines[0]} == "run.jsonl (process 77, 2026-01-02T03:04:05Z, gpuprof 0.1.0)" ]]
+    "$gpuprof" report --html - secret/folder/run.jsonl 2>/dev/null >page.html || [ -s page.html ] || skip "no Chart.js"
+    grep -aqE 'node1.*|tests/linez' page.html
+    run --separate-stderr "$gpuprof" report --html - --anonymous secret/folder/run.jsonl
+    [[ $output == *'"file":"lines.cu"'* ]]
+    if grep -aE -- 'node1|\./app|secret|/opt/hidden|tests/linez' <<<"$output"; then false; fi
+}

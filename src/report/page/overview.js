@@ -31,7 +31,7 @@ function aboutProfile(profile, marked) {
           more > 0 && h('span', {class: 'muted'}, ` and ${plural(more, 'process')} more`)),
         h('p', {class: 'muted'}, [
             ...profile.devices.map(d => `${d.name || 'GPU ' + d.ordinal} (${d.chip || 'cc ' + d.cc}, ${d.sms} SMs)`),
-            process && `${process.host}, ${process.time}`, profile.path,
+            process && [process.host, process.time].filter(Boolean).join(", "), profile.path,
         ].filter(Boolean).join(' · ')),
         profile.devices.some(d => d.simulated) && h('p', {class: 'warning'},
             'Simulated GPU: these numbers are computed by a model, not measured.'),
