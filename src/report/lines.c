@@ -1,6 +1,7 @@
 #include "report/lines.h"
 
 #include "code/cubin.h"
+#include "code/halves.h"
 #include "code/instruction.h"
 #include "code/products.h"
 #include "code/two_sides.h"
@@ -145,6 +146,8 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
         return gp_is_multiply_add(code, at, lines->source.cc);
     if (weight == GP_WEIGHT_PRODUCTS)
         return gp_is_product_of_loaded(code, at, lines->source.cc);
+    if (weight == GP_WEIGHT_HALVES)
+        return gp_is_half_arithmetic(code, at, lines->source.cc);
     const struct gp_instruction i =
         gp_instruction_decode((const char *)code + at, lines->source.cc);
     return is_one_of(&i, weight);

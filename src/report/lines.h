@@ -17,9 +17,8 @@ struct gp_lines {
 };
 
 /* The count of that in one launch of the kernel, in the mean; for `local`, `fp64`, `matrix`,
- * `conversions`, `barriers`, `fences`, `two_sides`, `multiply_adds` and `products`, how many such
- * instructions its code has.
- * NAN: it was not counted, or the code is not known. */
+ * `conversions`, `barriers`, `fences`, `two_sides`, `multiply_adds`, `products` and `halves`, how
+ * many such instructions its code has. NAN: it was not counted, or the code is not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
 /* True for a weight that is found in the code: its count is one of instructions, not of launches.

@@ -30,6 +30,7 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_TWO_SIDES] = "two_sides",
     [GP_WEIGHT_MULTIPLY_ADDS] = "multiply_adds",
     [GP_WEIGHT_PRODUCTS] = "products",
+    [GP_WEIGHT_HALVES] = "halves",
 };
 
 /* ---- free ------------------------------------------------------------------------------------ */

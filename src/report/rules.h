@@ -57,6 +57,7 @@ enum gp_weight {
     GP_WEIGHT_TWO_SIDES, /* predicated, beside others under the opposite predicate */
     GP_WEIGHT_MULTIPLY_ADDS,
     GP_WEIGHT_PRODUCTS, /* multiply-adds that sum products of two loaded numbers */
+    GP_WEIGHT_HALVES,   /* arithmetic with numbers of 16 bits */
     GP_WEIGHT_COUNT
 };
 

@@ -1,0 +1,13 @@
+/* Arithmetic in half precision, found in machine code. */
+#ifndef GPUPROF_CODE_HALVES_H
+#define GPUPROF_CODE_HALVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True where the instruction at `at` computes with numbers of 16 bits. Compilers also load
+ * constants by a multiply-add of zero (HFMA2.MMA R, -RZ, RZ, constant), which is none. `cc`: the
+ * compute capability times ten. */
+bool gp_is_half_arithmetic(const void *code, size_t at, int cc);
+
+#endif
