@@ -124,8 +124,12 @@ static void add_intensity(const struct table *t, const struct gp_row *row, int w
 {
     double value;
     char text[32] = "-";
-    if (gp_rows_mean(t->rows, row, "flop_per_byte", &value))
-        gp_unit_format(value, "ratio", text, sizeof(text));
+    if (gp_rows_mean(t->rows, row, "flop_per_byte", &value)) {
+        if (value > 0 && value < 0.0005)
+            snprintf(text, sizeof(text), "<.001");
+        else
+            gp_unit_format(value, "ratio", text, sizeof(text));
+    }
     gp_text_addf(out, "%*s", width, text);
 }
 

@@ -18,6 +18,12 @@ static void trim(struct gp_text *out)
         out->data[--out->length] = '\0';
 }
 
+/* A percent sign stays with its number. */
+static bool may_end_line(const char *text, size_t at)
+{
+    return text[at] == ' ' && text[at + 1] != '%';
+}
+
 void gp_wrap_to(struct gp_text *out, size_t width, size_t indent, const char *text)
 {
     size_t column = 0;
@@ -27,7 +33,7 @@ void gp_wrap_to(struct gp_text *out, size_t width, size_t indent, const char *te
     while (strnlen(text, width + 1) + column > width) {
         size_t room = width > column ? width - column : 0;
         size_t taken = room;
-        while (taken > 0 && text[taken] != ' ')
+        while (taken > 0 && !may_end_line(text, taken))
             taken--;
         if (taken == 0 && column <= indent) {
             taken = room > 0 ? room : 1;

@@ -1,6 +1,7 @@
 #include "report/whole.h"
 
 #include "report/layout.h"
+#include "report/lines.h"
 #include "report/units.h"
 
 #include <math.h>
@@ -26,6 +27,8 @@ static const struct {
     {"flop_count_tensor_fp8", "FP8 on tensor cores"},
     {"flop_count_tensor_fp4", "FP4 on tensor cores"},
 };
+
+#define HALF 2 /* of these, that of FP16 */
 
 static int by_size(const void *x, const void *y)
 {
@@ -53,7 +56,8 @@ static double mean_of(const struct gp_rows *rows, const struct gp_row *one, cons
 }
 
 /* FLOP by precision. Those on tensor cores are known by type, or not at all. */
-static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one)
+static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one,
+                     const struct gp_lines *lines)
 {
     double values[GP_PRECISIONS];
     for (size_t i = 0; i < GP_PRECISIONS; i++) {
@@ -61,6 +65,9 @@ static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struc
         if (isnan(values[i]))
             return false;
     }
+    /* The hardware's count has constants that HFMA2 loads, too. */
+    if (lines && gp_lines_total(lines, GP_WEIGHT_HALVES) == 0)
+        values[HALF] = 0;
     for (size_t i = 0; i < GP_PRECISIONS; i++) {
         double value = values[i] * (double)one->launches;
         add_to(w->precisions, GP_PRECISIONS, precisions[i].title, value);
@@ -76,11 +83,11 @@ static void add_sum(struct gp_whole_sum *sum, double seconds, double use)
 }
 
 static void add_group(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one,
-                      const struct gp_bound *bound)
+                      const struct gp_bound *bound, const struct gp_lines *lines)
 {
     add_to(w->bounds, GP_WHOLE_BOUNDS, bound->title, one->seconds);
     double use = mean_of(rows, one, "flop_utilization");
-    if (add_flop(w, rows, one))
+    if (add_flop(w, rows, one, lines))
         add_sum(&w->flop, one->seconds, use);
     double bytes = mean_of(rows, one, "dram_read_bytes") + mean_of(rows, one, "dram_write_bytes");
     if (isnan(bytes))
@@ -105,7 +112,7 @@ static void add_row(struct gp_whole *w, const struct gp_rows *rows, const struct
     w->estimated = w->estimated || (duration && duration->count < row->launches);
     for (size_t g = 0; g < row->grids; g++) {
         const struct gp_row one = gp_rows_of_group(rows, row, g);
-        add_group(w, rows, &one, &f->group_bounds[row->first_group + g]);
+        add_group(w, rows, &one, &f->group_bounds[row->first_group + g], lines);
     }
     enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, lines);
     add_to(w->origins, GP_ORIGINS, gp_origin_title(origin), row->seconds);
@@ -135,11 +142,23 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void add_percent(double share, struct gp_text *out)
+/* A program that hardly used the GPU has no more digits than that. */
+#define LEAST_PERCENT 0.01
+
+/* "~": an estimate; a bound is none. */
+static void add_estimate(double share, bool estimated, struct gp_text *out)
 {
     char text[32];
     gp_unit_format(100 * share, "%", text, sizeof(text));
-    gp_text_add(out, text);
+    if (100 * share < LEAST_PERCENT && share > 0)
+        gp_text_addf(out, "less than %g %%", LEAST_PERCENT);
+    else
+        gp_text_addf(out, "%s%s", estimated ? "~" : "", text);
+}
+
+static void add_percent(double share, struct gp_text *out)
+{
+    add_estimate(share, false, out);
 }
 
 /* "41.2 % latency, 22 % launch overhead"; the rest is left out where it is small. */
@@ -172,14 +191,13 @@ static void add_busy(const struct gp_whole *w, struct gp_text *out)
     gp_unit_format(w->run_seconds, "s", seconds, sizeof(seconds));
     gp_text_addf(out, "ran ~%s without gpuprof", seconds);
     if (w->gpu_seconds > 0) {
-        gp_text_add(out, w->side_by_side ? "; the GPU ran kernels in at most ~"
-                                         : "; the GPU ran kernels in ~");
-        add_percent(fmin(1, w->gpu_seconds / w->run_seconds), out);
+        gp_text_addf(out, "; the GPU ran kernels in %s", w->side_by_side ? "at most " : "");
+        add_estimate(fmin(1, w->gpu_seconds / w->run_seconds), true, out);
         gp_text_add(out, " of it");
     }
     if (w->copy_seconds > 0) {
-        gp_text_add(out, ", and copied in ~");
-        add_percent(fmin(1, w->copy_seconds / w->run_seconds), out);
+        gp_text_add(out, ", and copied in ");
+        add_estimate(fmin(1, w->copy_seconds / w->run_seconds), true, out);
     }
 }
 
@@ -192,12 +210,17 @@ static bool is_known(const struct gp_whole_sum *sum)
 static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,
                       struct gp_text *out)
 {
-    char text[32];
     if (isnan(sum->share))
         return;
-    gp_unit_format(100 * sum->share, "%", text, sizeof(text));
-    gp_text_addf(out, ", %s%s of %s %s", w->run_seconds > 0 || w->estimated ? "~" : "", text, peak,
-                 w->run_seconds > 0 ? "in all that time" : "while kernels ran");
+    gp_text_add(out, ", ");
+    add_estimate(sum->share, w->run_seconds > 0 || w->estimated, out);
+    gp_text_addf(out, " of %s ", peak);
+    if (w->run_seconds > 0 && w->gpu_seconds > 0) {
+        gp_text_add(out, "in all that time, ");
+        add_estimate(sum->share * w->base_seconds / w->gpu_seconds, w->estimated, out);
+        gp_text_add(out, " ");
+    }
+    gp_text_add(out, "while kernels ran");
 }
 
 /* "12.34 TFLOP": the unit of a metric is FLOP alone, to the last of them. */
@@ -214,10 +237,10 @@ static void add_flop_text(const struct gp_whole *w, struct gp_text *out)
 {
     char flop[32], rate[32];
     format_flop(w->flop.value, flop, sizeof(flop));
-    gp_unit_format(w->flop.value / w->base_seconds, "flop/s", rate, sizeof(rate));
+    format_flop(w->flop.value / w->base_seconds, rate, sizeof(rate));
     gp_text_addf(out, "%s%s (", w->flop.covered < GP_WELL_COVERED ? "at least " : "", flop);
     add_parts(w->precisions, GP_PRECISIONS, w->flop.value, out);
-    gp_text_addf(out, "): %s", rate);
+    gp_text_addf(out, "): %s/s", rate);
     add_share(w, &w->flop, "the peak", out);
 }
 
