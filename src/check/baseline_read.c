@@ -1,6 +1,7 @@
 #include "check/baseline.h"
 
 #include "check/lines.h"
+#include "profile/json_fields.h"
 #include "profile/printable.h"
 
 #include <jansson.h>
@@ -303,6 +304,11 @@ bool gp_baseline_parse(const char *file, const char *text, size_t length, struct
     if (is_profile(text, length)) {
         snprintf(why, why_size,
                  "%s: a profile, no baseline: 'gpuprof baseline -o FILE PROFILE...' makes one",
+                 file);
+        return false;
+    }
+    if (gp_json_is_too_large(text, length)) {
+        snprintf(why, why_size, "%s: no baseline: it has more than a million objects and arrays",
                  file);
         return false;
     }

@@ -122,7 +122,8 @@ static void table_pair(const struct gp_pair *pair, struct gp_text *out)
         add_identity(match, out);
         add_differences(pair, out);
     } else {
-        gp_text_add(out, match->b ? "   new: only B has it\n" : "   gone: only A has it\n");
+        gp_text_addf(out, "   %s has it%s\n", match->b ? "new: only B" : "gone: only A",
+                     match->elsewhere ? " in this configuration" : "");
     }
     add_times(pair, out);
     if (match->a && match->b)

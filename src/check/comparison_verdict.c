@@ -285,8 +285,10 @@ static void judge_alone(const struct judging *j, const struct gp_pair *pair)
     struct gp_text message = {0};
     const bool is_new = pair->match.kind == GP_MATCH_NEW;
     const struct gp_subject *s = is_new ? pair->match.b : pair->match.a;
-    gp_text_add(&message, is_new ? "is new: the other side does not have it"
-                                 : "is gone: it was not launched");
+    gp_text_addf(&message, "%s%s",
+                 is_new ? "is new: the other side does not have it"
+                        : "is gone: it was not launched",
+                 pair->match.elsewhere ? " in this configuration" : "");
     add_size(&message, s, is_new ? pair->seconds_b : pair->seconds_a);
     judge_event(j, s, is_new ? GP_EVENT_NEW : GP_EVENT_GONE, gp_text_string(&message));
     j->verdict->failed |= message.failed;

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_ALIKE 64 /* kernels of a side that could all be the same one */
-#define MOST_UNPAIRED                                                                            \
-    128                   /* of a side, for each of which the likeness to all others is computed \
-                           */
-#define MOST_COMPARED 16  /* configurations of a kernel */
-#define AS_MUCH_ALIKE 0.1 /* another one is nearly as much like it */
+#define MOST_ALIKE 64        /* kernels of a side that could all be the same one */
+#define MOST_UNPAIRED 128    /* of a side: the likeness of each to all others is computed */
+#define MOST_COMPARED 16     /* configurations of a kernel */
+#define AS_MUCH_ALIKE 0.1    /* another one is nearly as much like it */
 #define DISTANCE_WEIGHT 1e-3 /* so that the configuration decides between equals */
 
 bool gp_has_same_code(const struct gp_subject *a, const struct gp_subject *b)

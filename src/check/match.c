@@ -237,6 +237,11 @@ static void find_reasons(struct gp_match *match)
         match->by |= GP_BY_CONFIGURATION;
 }
 
+static bool is_fact_elsewhere(const struct rest *rest)
+{
+    return rest->kernel->other && is_fact(rest->kernel);
+}
+
 static void match_all(struct matching *m)
 {
     match_kernels(m);
@@ -247,10 +252,10 @@ static void match_all(struct matching *m)
         find_reasons(&m->matches[i]);
     for (size_t i = 0; i < m->a_count; i++)
         if (!m->a[i].taken)
-            add(m, GP_MATCH_GONE, m->a[i].subject, NULL);
+            add(m, GP_MATCH_GONE, m->a[i].subject, NULL)->elsewhere = is_fact_elsewhere(&m->a[i]);
     for (size_t i = 0; i < m->b_count; i++)
         if (!m->b[i].taken)
-            add(m, GP_MATCH_NEW, NULL, m->b[i].subject);
+            add(m, GP_MATCH_NEW, NULL, m->b[i].subject)->elsewhere = is_fact_elsewhere(&m->b[i]);
 }
 
 struct gp_match *gp_match_sides(const struct gp_side *a, const struct gp_side *b, size_t *count)

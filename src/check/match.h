@@ -33,6 +33,7 @@ struct gp_match {
     unsigned by;     /* all that holds of the two */
     double likeness; /* of the operations of their machine code, from 0 to 1; NAN: not known */
     bool chosen;     /* the closest of several that it could be, by grid, block and registers */
+    bool elsewhere;  /* gone or new, but the other side has the kernel in other configurations */
 };
 
 /* Each subject of both (sorted) sides comes up in one match. One allocation, to be freed; NULL when

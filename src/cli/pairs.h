@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 #define CLI_MOST_PAIRS 64
-#define CLI_PAIR_HELP                                                                            \
-    "the kernel OLD is called NEW now: names, or patterns of one name each as in rules; may be " \
-    "given several times"
+#define CLI_PAIR_HELP                                                                             \
+    "the kernel OLD is called NEW now: each a name, or a pattern that one kernel alone matches; " \
+    "may be given several times"
 
 struct cli_pairs {
     const char *list[CLI_MOST_PAIRS]; /* "OLD=NEW" */

@@ -3,6 +3,16 @@
 #include <limits.h>
 #include <stdio.h>
 
+#define MOST_PARTS (1u << 20)
+
+bool gp_json_is_too_large(const char *text, size_t length)
+{
+    size_t parts = 0;
+    for (size_t i = 0; length > MOST_PARTS && i < length && parts <= MOST_PARTS; i++)
+        parts += text[i] == '{' || text[i] == '[';
+    return parts > MOST_PARTS;
+}
+
 bool gp_json_is_between(const json_t *value, json_int_t least, json_int_t most)
 {
     return json_is_integer(value) && json_integer_value(value) >= least &&

@@ -12,4 +12,8 @@ bool gp_json_fields(const json_t *object, const struct gp_field *fields, size_t 
 /* Whether a value is a whole number in these limits. */
 bool gp_json_is_between(const json_t *value, json_int_t least, json_int_t most);
 
+/* True for a text of more than a million objects and arrays: an empty object takes a hundred times
+ * as much memory as its text. */
+bool gp_json_is_too_large(const char *text, size_t length);
+
 #endif

@@ -21,7 +21,6 @@
  * array for each of its instructions. */
 #define LARGEST_LINE (16u << 20)
 #define TOO_LONG "it is longer than 16 MiB"
-#define MOST_PARTS (1u << 20)
 #define TOO_MANY_PARTS "it has more than a million objects and arrays"
 /* So many lines that make no sense are passed over before the rest is. */
 #define MOST_LEFT_OUT 1000000
@@ -409,20 +408,11 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     return !r->visitor->other || visited(r, r->visitor->other(r->visitor->user, type, object));
 }
 
-/* An empty object takes a hundred times as much memory as its text. */
-static bool has_too_many_parts(const char *text, size_t length)
-{
-    size_t parts = 0;
-    for (size_t i = 0; length > MOST_PARTS && i < length && parts <= MOST_PARTS; i++)
-        parts += text[i] == '{' || text[i] == '[';
-    return parts > MOST_PARTS;
-}
-
 static bool read_object(struct reading *r, const char *text, size_t length)
 {
     char why[256];
     json_error_t error;
-    if (has_too_many_parts(text, length))
+    if (gp_json_is_too_large(text, length))
         return leave_out(r, TOO_MANY_PARTS);
     json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!object) {

@@ -764,6 +764,11 @@ END
     [ "$status" -eq 1 ]
     [ "$stderr" = "gpuprof: last.jsonl:5: it is longer than 16 MiB; the line is left out" ]
     [[ ${lines[1]} == *": 2 kernel launches, 2 measured"* ]]
+    # So for a baseline, which is one object.
+    { printf '{"type":"gpuprof baseline","kernels":['; yes '{},' | head -1100000 | tr -d '\n'; echo '{}]}'; } >base.json
+    run "$gpuprof" check --baseline base.json good.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: base.json: no baseline: it has more than a million objects and arrays" ]
     # The first line makes a profile.
     long >first.jsonl
     run "$gpuprof" report first.jsonl
