@@ -263,12 +263,26 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
 
 /* ---- all of a kernel ---- */
 
-static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const char *short_name,
+/* The names of the kernels in the page, different from one another: as short as that allows, and of
+ * so many letters at most, for tables and for pictures. */
+enum { BRIEF, IN_TABLES, IN_PICTURES, NAMES };
+static const struct {
+    const char *key;
+    size_t width; /* 0: as long as it is */
+} spellings[NAMES] = {{"brief", 0}, {"label", 44}, {"short", 24}};
+
+struct names {
+    char **of[NAMES]; /* one of each row */
+};
+
+static void add_kernel(const struct gp_rows *r, const struct names *names, size_t index,
                        struct gp_text *out)
 {
+    const struct gp_row *row = &r->rows[index];
     gp_text_add(out, "\"name\":");
     gp_json_string(out, row->full_name);
-    gp_json_member(out, "brief", short_name);
+    for (size_t n = 0; n < NAMES; n++)
+        gp_json_member(out, spellings[n].key, names->of[n][index]);
     gp_json_member(out, "symbol", row->launch->kernel);
     add_launch(row, out);
     const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
@@ -284,7 +298,7 @@ static void add_kernel(const struct gp_rows *r, const struct gp_row *row, const 
 
 static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
                         const struct gp_findings *findings, const struct gp_sources *sources,
-                        char *const *names, struct gp_text *out)
+                        const struct names *names, struct gp_text *out)
 {
     size_t room = GP_HTML_LINES_ROOM;
     gp_json_key(out, "kernels");
@@ -292,7 +306,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
     for (size_t i = 0; i < r->count; i++) {
         gp_json_next(out);
         gp_text_add(out, "{");
-        add_kernel(r, &r->rows[i], names[i], out);
+        add_kernel(r, names, i, out);
         add_bound(rules, &findings->bounds[i], out);
         gp_html_lines(sources ? gp_sources_of(sources, r->rows[i].launch->kernel) : NULL, &room,
                       out);
@@ -301,20 +315,50 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
     gp_text_add(out, "]");
 }
 
+static bool copy_all(char *const *from, size_t count, char **to)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] = strdup(from[i]);
+        if (!to[i])
+            return false;
+    }
+    return true;
+}
+
+static bool make_names(const struct gp_rows *r, struct names *names)
+{
+    struct gp_kernel_spelling *kernels = calloc(r->count + 1, sizeof(*kernels));
+    bool answer = kernels;
+    for (size_t i = 0; kernels && i < r->count; i++)
+        kernels[i] = gp_row_spelling(&r->rows[i]);
+    for (size_t n = 0; n < NAMES && answer; n++) {
+        names->of[n] = calloc(r->count + 1, sizeof(*names->of[n]));
+        answer = names->of[n] &&
+                 (n == BRIEF ? gp_names_distinct(kernels, r->count, names->of[n])
+                             : copy_all(names->of[BRIEF], r->count, names->of[n]) &&
+                                   gp_names_fit(names->of[n], r->count, spellings[n].width));
+    }
+    free(kernels);
+    return answer;
+}
+
+static void free_names(struct names *names, size_t count)
+{
+    for (size_t n = 0; n < NAMES; n++) {
+        for (size_t i = 0; names->of[n] && i < count; i++)
+            free(names->of[n][i]);
+        free(names->of[n]);
+    }
+}
+
 void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
                      const struct gp_findings *findings, const struct gp_sources *sources,
                      struct gp_text *out)
 {
-    struct gp_kernel_spelling *kernels = calloc(r->count + 1, sizeof(*kernels));
-    char **names = calloc(r->count + 1, sizeof(*names));
-    for (size_t i = 0; kernels && i < r->count; i++)
-        kernels[i] = gp_row_spelling(&r->rows[i]);
-    if (kernels && names && gp_names_distinct(kernels, r->count, names))
-        add_kernels(r, rules, findings, sources, names, out);
+    struct names names = {0};
+    if (make_names(r, &names))
+        add_kernels(r, rules, findings, sources, &names, out);
     else
         out->failed = true;
-    for (size_t i = 0; names && i < r->count; i++)
-        free(names[i]);
-    free(names);
-    free(kernels);
+    free_names(&names, r->count);
 }

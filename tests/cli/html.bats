@@ -33,6 +33,19 @@ END
     [ "$(holds page.html '[r["name"] for r in p["devices"][0]["roofs"] if r["measured"]]')" = "['tensor FP16', 'FP16', 'FP32', 'FP64', 'L1', 'L2', 'DRAM']" ]
 }
 
+@test "names for tables and pictures are short, and different from one another" {
+    local i
+    for i in 1 2; do
+        sed 's/_Z9vectorAddPKfS0_Pfi/'"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x64x${i}_stage3_warpsize2x2x1_ffma"'/; s/"index":0/"index":'$i/ launch
+    done >long
+    cat header launch long >names.jsonl
+    "$gpuprof" report --html page.html names.jsonl
+    [ "$(holds page.html 'sorted(k["label"] for k in p["kernels"])[2], sorted(k["short"] for k in p["kernels"])[2]')" = "('vectorAdd', 'vectorAdd')" ]
+    [ "$(holds page.html '[len(k["brief"]) > 60 for k in p["kernels"] if k["brief"] != "vectorAdd"]')" = "[True, True]" ]
+    [ "$(holds page.html 'max(len(k["label"]) for k in p["kernels"]) <= 44, max(len(k["short"]) for k in p["kernels"]) <= 24')" = "(True, True)" ]
+    [ "$(holds page.html '[len(set(k[name] for k in p["kernels"])) for name in ("brief", "label", "short")]')" = "[3, 3, 3]" ]
+}
+
 @test "--metrics chooses, and - is standard output" {
     "$gpuprof" report --metrics duration --html - good.jsonl >page.html
     [ "$(holds page.html '[m["name"] for m in p["metrics"]]')" = "['duration']" ]

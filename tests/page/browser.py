@@ -84,16 +84,21 @@ class Browser:
         return self._call(method, f"/session/{self.session}{path}", body)
 
     def open(self, path, fragment=""):
+        """Opens it anew, also where only the fragment is another one."""
+        self._do("POST", "/url", {"url": "about:blank"})
         self._do("POST", "/url", {"url": pathlib.Path(path).resolve().as_uri() + fragment})
+
+    def back(self):
+        self._do("POST", "/back")
 
     def run(self, script, *arguments):
         """The value that the script returns; the page's own names are there."""
         return self._do("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
-    def wait(self, script, seconds=5):
+    def wait(self, script, *arguments, seconds=20):
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            answer = self.run(script)
+            answer = self.run(script, *arguments)
             if answer:
                 return answer
             time.sleep(0.05)
@@ -103,20 +108,43 @@ class Browser:
         """Lets events that are on their way (of scrolling, say) arrive."""
         self.run("return new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(r, 50))))")
 
-    def keys(self, text, selector=None):
+    def keys(self, text, selector=None, held=None):
         """Types, into an element or wherever the focus is. Keys such as Enter: see KEY."""
         if selector:
             self.run("document.querySelector(arguments[0]).focus()", selector)
         actions = [step for letter in text for step in
                    ({"type": "keyDown", "value": letter}, {"type": "keyUp", "value": letter})]
+        if held:
+            actions = [{"type": "keyDown", "value": held}, *actions, {"type": "keyUp", "value": held}]
         self._do("POST", "/actions", {"actions": [{"type": "key", "id": "k", "actions": actions}]})
 
-    def point(self, x, y, click=False):
+    def point(self, x, y, click=False, drag=None):
+        """Moves the mouse; clicks there, or draws from there to another point."""
         actions = [{"type": "pointerMove", "duration": 0, "x": int(x), "y": int(y)}]
-        if click:
-            actions += [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        if click or drag:
+            actions.append({"type": "pointerDown", "button": 0})
+            if drag:
+                actions.append({"type": "pointerMove", "duration": 0, "x": int(drag[0]), "y": int(drag[1])})
+            actions.append({"type": "pointerUp", "button": 0})
         self._do("POST", "/actions", {"actions": [
             {"type": "pointer", "id": "m", "parameters": {"pointerType": "mouse"}, "actions": actions}]})
+
+    def wheel(self, x, y, by):
+        self._do("POST", "/actions", {"actions": [{"type": "wheel", "id": "w", "actions": [
+            {"type": "scroll", "duration": 0, "x": int(x), "y": int(y), "deltaX": 0, "deltaY": by}]}]})
+
+    def click(self, selector):
+        """As a mouse does it: on the middle of the element."""
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
+        self.settle()
+        x, y = self.run("""const box = document.querySelector(arguments[0]).getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2]""", selector)
+        self.point(x, y, click=True)
+
+    def download_to(self, folder):
+        self._do("POST", "/goog/cdp/execute", {"cmd": "Browser.setDownloadBehavior", "params": {
+            "behavior": "allow", "downloadPath": str(folder)}})
+
 
     def resize(self, width, height):
         self._do("POST", "/window/rect", {"width": width, "height": height})
@@ -125,9 +153,17 @@ class Browser:
         self._do("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
             "width": width, "height": height, "deviceScaleFactor": scale, "mobile": mobile}})
 
-    def prefer(self, scheme):
+    def prefer(self, scheme, media=""):
+        """Light or dark; media: "print" lays the page out as on paper, "" as on the screen."""
         self._do("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
-            "features": [{"name": "prefers-color-scheme", "value": scheme}]}})
+            "media": media, "features": [{"name": "prefers-color-scheme", "value": scheme}]}})
+
+    def computed_seconds(self):
+        """The time of the processor that the page has taken so far, also beside other programs. Called once
+        before the page is opened."""
+        self._do("POST", "/goog/cdp/execute", {"cmd": "Performance.enable", "params": {"timeDomain": "threadTicks"}})
+        answer = self._do("POST", "/goog/cdp/execute", {"cmd": "Performance.getMetrics", "params": {}})
+        return next(metric["value"] for metric in answer["metrics"] if metric["name"] == "ThreadTime")
 
     def screenshot(self, file, whole=False):
         answer = self._do("POST", "/goog/cdp/execute", {
@@ -145,4 +181,5 @@ class Browser:
                 if entry["level"] in ("WARNING", "SEVERE")]
 
 
-KEY = {"Enter": "\ue007", "Escape": "\ue00c", "Left": "\ue012", "Right": "\ue014", "Tab": "\ue004"}
+KEY = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Control": "\ue009",
+       "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015"}

@@ -1,5 +1,6 @@
 /* The common part of all charts: a frame with a heading, and the keyboard: a chart that has the
- * focus is walked through point by point with the arrow keys; Enter opens the kernel. */
+ * focus is walked through point by point with the arrow keys, and each is spoken; Enter opens the
+ * kernel, Escape hides the tooltip. */
 
 function chartFrame(title, note, height, label) {
     const canvas = h('canvas', {tabindex: 0, role: 'img', 'aria-label': label || title});
@@ -28,12 +29,15 @@ function walk(canvas, open) {
             return;
         const points = walkable(chart);
         if (step && points.length > 0) {
-            at = (at + step + points.length) % points.length;
+            at = at < 0 ? (step > 0 ? 0 : points.length - 1) : (at + step + points.length) % points.length;
             event.preventDefault();
             activate(chart, points[at]);
+            say([...chart.tooltip.title, ...chart.tooltip.body.flatMap(b => b.lines)].join(', '));
         } else if (event.key === 'Enter' && at >= 0 && at < points.length && open) {
             open(points[at], chart);
-        } else if (event.key === 'Escape') {
+        } else if (event.key === 'Escape' && at >= 0) {
+            event.stopPropagation();
+            at = -1;
             activate(chart, null);
         }
     });
@@ -64,6 +68,11 @@ function clickOpens(kernelAt) {
             event.native.target.style.cursor = elements.length > 0 ? 'pointer' : 'default';
         },
     };
+}
+
+/* Between powers of ten a logarithmic axis has no lines. */
+function keepDecades(axis) {
+    axis.ticks = axis.ticks.filter(({value: v}) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9);
 }
 
 const logTick = unit => tick => {

@@ -1,10 +1,14 @@
 /* The data that the file holds, made easy to ask. A profile has kernels; a kernel has a number (its
- * rank by time), a color and numbers by metric. */
+ * rank by time), names of three lengths (brief, label, short), a color and numbers by metric. */
 
 const PALETTE = ['#4c78d8', '#e8a317', '#e4572e', '#2fa58f', '#a05fd6', '#4aa63c', '#e377a8',
                  '#7aa5f0', '#a0714f', '#c7b42c'];
 const OTHER_COLOR = '#8b93a1';
 const NO_KERNEL = 0xFFFF;
+
+/* By which rows of one kernel differ, the first that makes them different first. */
+const DIFFERENCES = [k => extent(k.block), k => `${k.shared[1]} B shared`,
+                     k => `cluster ${extent(k.cluster)}`, k => `GPU ${k.device}`];
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const profiles = data.profiles.map((profile, number) => makeProfile(profile, number));
@@ -12,21 +16,34 @@ const profiles = data.profiles.map((profile, number) => makeProfile(profile, num
 function makeProfile(raw, number) {
     const profile = {
         ...raw, number,
-        letter: String.fromCharCode(65 + number % 26),
+        letter: String.fromCharCode(65 + number % 26) + (number < 26 ? '' : Math.floor(number / 26)),
         metricIndex: new Map(raw.metrics.map((metric, i) => [metric.name, i])),
     };
-    const seen = new Map();
-    for (const kernel of raw.kernels)
-        seen.set(kernel.brief, (seen.get(kernel.brief) || 0) + 1);
+    const ends = endsOf(raw.kernels);
     profile.kernels = raw.kernels.map((kernel, i) => ({
         ...kernel, profile, number: i, advice: raw.changes.filter(c => c.kernel === i),
-        label: seen.get(kernel.brief) > 1 ? `${kernel.brief} [${extent(kernel.block)}]`
-                                          : kernel.brief,
+        brief: kernel.brief + ends[i], label: kernel.label + ends[i], short: kernel.short + ends[i],
         color: i < PALETTE.length ? PALETTE[i] : OTHER_COLOR,
         share: raw.totals.seconds > 0 ? kernel.seconds / raw.totals.seconds : NaN,
         search: `${kernel.name} ${kernel.symbol} [${extent(kernel.block)}]`.toLowerCase(),
     }));
     return profile;
+}
+
+/* For each kernel the end of its name: its configuration, where several are called alike, else ''. */
+function endsOf(kernels) {
+    const named = new Map(), ends = kernels.map(() => '');
+    kernels.forEach((k, i) => named.set(k.brief, [...(named.get(k.brief) || []), i]));
+    for (const alike of named.values()) {
+        let added = alike.map(() => []);
+        for (const difference of alike.length > 1 ? DIFFERENCES : []) {
+            const texts = alike.map(i => difference(kernels[i]));
+            if (new Set(added.map(String)).size < alike.length && new Set(texts).size > 1)
+                added = added.map((list, n) => [...list, texts[n]]);
+        }
+        alike.forEach((i, n) => { ends[i] = added[n].length > 0 ? ` [${added[n].join(', ')}]` : ''; });
+    }
+    return ends;
 }
 
 /* {mean, min, max}, {mean, combined}, or {why}; null where the metric is not there. */

@@ -1,11 +1,7 @@
 /* The page of one kernel: its launch configuration, advice, the limits of its occupancy and how it would
  * change, its metrics, source lines, launches over time. */
 
-const kernelHash = kernel => `kernel=${kernel.profile.number}.${kernel.number}`;
-
-function openKernel(kernel) {
-    location.hash = kernelHash(kernel);
-}
+const openKernel = kernel => go(kernelLink(kernel));
 
 function fact(name, text, note) {
     return h('div', {class: 'fact'}, h('dt', {}, name), h('dd', {}, text, note &&
@@ -37,7 +33,7 @@ function launchFacts(kernel) {
 
 function adviceItem(advice, kernel) {
     return h('li', {},
-        kernel && h('a', {href: `#${kernelHash(kernel)}`}, shorten(kernel.label, 56)),
+        kernel && h('a', {href: kernelLink(kernel), title: kernel.name}, breakable(kernel.label)),
         kernel && ': ', advice.text,
         h('div', {class: 'muted'}, advice.evidence),
         h('div', {class: 'tags'},
@@ -69,13 +65,11 @@ function boundSection(kernel) {
         : isNumber(b.closeness) && `; the busiest unit is ${b.unit} (${percent(b.utilization)} used)`, '.',
         b.balanced && ' The next unit is about as busy.'));
     units.sort((x, y) => y[1] - x[1]);
-    section.append(h('div', {class: 'scroll'}, h('table', {class: 'plain units'},
-        h('caption', {}, 'How near each unit is to the rate that it reaches in practice'),
-        h('tbody', {}, units.map(([title, closeness]) => {
-            const cell = h('td', {class: 'bar'}, percent(closeness));
-            cell.style.setProperty('--fill', `${Math.min(100, 100 * closeness).toFixed(1)}%`);
-            return h('tr', {}, h('th', {scope: 'row'}, title), cell);
-        })))));
+    section.append(framed(h('table', {class: 'plain units'},
+        h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, 'Unit'), withRaw('Closeness [ratio]',
+            h('th', {scope: 'col'}, 'How near it is to the rate that it reaches in practice')))),
+        h('tbody', {}, units.map(([title, closeness]) => h('tr', {}, h('th', {scope: 'row'}, title),
+            withRaw(closeness, barCell(closeness, percent(closeness))))))), `bound of ${kernel.label}`));
     return section;
 }
 
@@ -134,7 +128,8 @@ function limitsTable(o) {
     const known = LIMITS.filter(([id]) => isNumber(o.limits?.[id]));
     if (known.length === 0)
         return null;
-    return h('table', {class: 'plain'}, h('caption', {}, 'Blocks that fit on an SM'),
+    return h('table', {class: 'plain'}, h('thead', {}, h('tr', {},
+            ['Limited by', 'Blocks that fit on an SM', ''].map(text => h('th', {scope: 'col'}, text)))),
         h('tbody', {}, known.map(([id, name]) =>
             h('tr', {class: o.limits[id] === o.blocks ? 'limiting' : ''}, h('th', {scope: 'row'}, name),
               h('td', {}, o.limits[id]),
@@ -155,7 +150,8 @@ function occupancySection(kernel) {
     const frames = CURVES.map(curve => ({curve, ...chartFrame(curve.title, '', 'small',
         `Warps per SM ${curve.title}. Arrow keys go along the line.`)}));
     add(figures, frames.map(f => f.element));
-    add(section, [limitsTable(o), h('p', {class: 'muted'},
+    const limits = limitsTable(o);
+    add(section, [limits && framed(limits, `occupancy of ${kernel.label}`), h('p', {class: 'muted'},
         'How many warps would fit if one thing changed and all else stayed; the dot is the kernel ' +
         'as it is.'), figures]);
     section.show = () => frames.forEach(({canvas, curve}) => {
@@ -169,21 +165,20 @@ function occupancySection(kernel) {
 
 function statCells(s, unit) {
     if (!s || s.why)
-        return [h('td', {class: 'muted', title: s?.why}, 'absent'), h('td'), h('td')];
-    const most = [s.min, s.max].map(v => s.combined ? '' : format(v, unit));
-    return [h('td', {}, format(s.mean, unit), s.combined && h('span', {class: 'muted',
-        title: 'from the means of counters of several launches'}, ' *')),
-        most.map(text => h('td', {class: 'muted'}, text))];
+        return [withRaw('', h('td', {class: 'muted', title: s?.why}, 'absent')), h('td'), h('td')];
+    return [withRaw(s.mean, h('td', {}, format(s.mean, unit), s.combined && h('span', {class: 'muted',
+        title: 'from the means of counters of several launches'}, ' *'))),
+        [s.min, s.max].map(v => s.combined ? h('td') : withRaw(v, h('td', {class: 'muted'}, format(v, unit))))];
 }
 
 function metricRow(kernel, other, metric) {
     const s = stat(kernel, metric.name), t = other && stat(other, metric.name);
-    const about = [metric.description, metric.formula && `= ${metric.formula}`].filter(Boolean);
     return h('tr', {},
-        h('th', {scope: 'row', title: about.join('\n')}, metric.name),
-        other ? [s?.mean, t?.mean].map(v => h('td', {}, format(v, metric.unit)))
+        withRaw([metric.name, metric.unit], h('th', {scope: 'row'}, breakable(metric.name))),
+        other ? [s?.mean, t?.mean].map(v => withRaw(v ?? '', h('td', {}, format(v, metric.unit))))
               : statCells(s, metric.unit),
-        other && h('td', {}, change(s?.mean, t?.mean)));
+        other && withRaw(t?.mean / s?.mean, h('td', {}, change(s?.mean, t?.mean))),
+        h('td', {class: 'meaning', title: metric.formula && `= ${metric.formula}`}, metric.description));
 }
 
 /* Each reason once, with the metrics that are absent for it. */
@@ -205,13 +200,13 @@ function metricsSection(kernel, other) {
         const name = metric.class || 'other';
         classes.set(name, [...(classes.get(name) || []), metric]);
     }
-    const heads = other ? ['', `A`, `B`, 'B to A'] : ['', 'mean', 'least', 'most'];
+    const heads = [...(other ? ['A', 'B', 'B to A'] : ['mean', 'least', 'most']), 'meaning'];
     const body = [...classes].map(([name, metrics]) => h('tbody', {},
-        h('tr', {class: 'class'}, h('th', {scope: 'rowgroup', colspan: 4}, name)),
+        h('tr', {class: 'class'}, h('th', {scope: 'rowgroup', colspan: heads.length + 1}, name)),
         metrics.map(metric => metricRow(kernel, other, metric))));
-    return h('section', {}, h('h2', {}, 'Metrics'), whyAbsent(kernel),
-        h('div', {class: 'scroll'}, h('table', {class: 'metrics'},
-            h('thead', {}, h('tr', {}, heads.map(text => h('th', {scope: 'col'}, text)))), body)));
+    return h('section', {}, h('h2', {}, 'Metrics'), whyAbsent(kernel), framed(h('table', {class: 'metrics'},
+        h('thead', {}, h('tr', {}, withRaw(['Metric', 'Unit'], h('th', {scope: 'col'}, 'metric')),
+            heads.map(text => h('th', {scope: 'col'}, text)))), body), `metrics of ${kernel.label}`));
 }
 
 /* ---- source ---- */
@@ -219,15 +214,13 @@ function metricsSection(kernel, other) {
 const fileName = path => path.slice(path.lastIndexOf('/') + 1);
 
 function sourceRow(line, names, most) {
-    return h('tr', {}, h('th', {scope: 'row', title: line.file},
-            line.file ? `${fileName(line.file)}:${line.line}` : 'no line'),
+    return h('tr', {}, withRaw(line.file ? `${line.file}:${line.line}` : '', h('th', {scope: 'row', title: line.file},
+            line.file ? `${fileName(line.file)}:${line.line}` : 'no line')),
         names.map(name => {
             const count = line.counts[name];
-            const cell = h('td', {class: count ? 'bar' : ''}, count ? grouped(count) : '');
-            cell.style.setProperty('--fill', `${(100 * (count || 0) / most[name]).toFixed(1)}%`);
-            return cell;
+            return withRaw(count ?? '', count ? barCell(count / most[name], grouped(count)) : h('td'));
         }), h('td', {class: 'code'}, line.text, (line.chains ?? []).map((chain, i) => h('div', {class: 'muted'},
-            `inlined at ${chain}${line.more_chains && i + 1 === line.chains.length ? '; and through more calls' : ''}`))));
+            `inlined at ${chain}`, line.more_chains && i + 1 === line.chains.length && '; and through more calls'))));
 }
 
 function sourceSection(kernel) {
@@ -240,10 +233,11 @@ function sourceSection(kernel) {
     const names = Object.keys(most);
     return h('section', {}, h('h2', {}, 'Source'), h('p', {class: 'muted'},
         `Lines that counted at least ${percent(kernel.source_share)} of something, in one launch. `,
-        h('code', {}, 'gpuprof source'), ' prints all of it.'), h('div', {class: 'scroll tall', tabindex: 0},
-        h('table', {class: 'source'}, h('thead', {}, h('tr', {},
+        h('code', {}, 'gpuprof source'), ' prints all of it.'),
+        framed(h('table', {class: 'source'}, h('thead', {}, h('tr', {},
             ['line', ...names, 'source'].map(text => h('th', {scope: 'col'}, text)))),
-        h('tbody', {}, kernel.source.map(line => sourceRow(line, names, most))))));
+        h('tbody', {}, kernel.source.map(line => sourceRow(line, names, most)))),
+        `source of ${kernel.label}`, {tall: true}));
 }
 
 /* ---- launches over time ---- */
@@ -307,19 +301,27 @@ function overTimeSection(kernel) {
 
 /* ---- all of it ---- */
 
+/* The kernels before and behind this one, in the table's order where it is in the table. */
+function neighbours(kernel) {
+    const shown = kernelsShown(shownProfiles());
+    const list = shown.includes(kernel) ? shown : kernel.profile.kernels, at = list.indexOf(kernel);
+    return {at, count: list.length, last: list[at - 1], next: list[at + 1]};
+}
+
 function kernelPage(kernel, other) {
-    const match = partner(kernel, other);
-    const next = kernel.profile.kernels[kernel.number + 1];
-    const last = kernel.profile.kernels[kernel.number - 1];
+    const match = partner(kernel, other), {at, count, last, next} = neighbours(kernel);
     const dot = h('span', {class: 'dot'});
     dot.style.background = kernel.color;
     const sections = [launchFacts(kernel), boundSection(kernel), adviceSection(kernel), occupancySection(kernel),
                       metricsSection(kernel, match), sourceSection(kernel), overTimeSection(kernel)];
     return {sections: sections.filter(Boolean), head: h('header', {class: 'kernel-head'},
-        h('nav', {class: 'toolbar', 'aria-label': 'kernels'}, h('a', {href: '#kernels', class: 'button'}, '← all kernels'),
-            last && h('a', {href: `#${kernelHash(last)}`, class: 'button', rel: 'prev'}, 'more time'),
-            next && h('a', {href: `#${kernelHash(next)}`, class: 'button', rel: 'next'}, 'less time')),
-        h('h1', {tabindex: -1}, dot, kernel.name),
+        h('nav', {class: 'toolbar', 'aria-label': 'kernels'},
+            h('a', {href: '#kernels', class: 'button'}, '← all kernels'),
+            last && h('a', {href: kernelLink(last), class: 'button', rel: 'prev'}, 'previous'),
+            next && h('a', {href: kernelLink(next), class: 'button', rel: 'next'}, 'next'),
+            h('span', {class: 'muted'}, `${grouped(at + 1)} of ${plural(count, 'kernel')}`)),
+        h('h1', {tabindex: -1}, dot, kernel.brief),
+        kernel.name !== kernel.brief && h('div', {class: 'full-name'}, folded(kernel.name)),
         other && h('p', {class: 'muted'}, match ? `Beside it, as B: ${match.name} [${extent(match.block)}]`
                                             : 'Profile B has no launch of it.'))};
 }

@@ -1,16 +1,17 @@
 /* Puts the page together, and goes from the whole to a kernel and back. */
 
 const main = document.getElementById('main');
-const state = {a: 0, b: profiles.length > 1 ? 1 : -1, whole: null, scroll: 0};
-const shownProfiles = () => [profiles[state.a], profiles[state.b]].filter(Boolean);
+let whole = null;    /* the sections of the page of all kernels, while they are shown */
+let wholeOf = '';    /* the profiles that they are of */
+let opened = null;   /* the kernel whose page is shown, and how far the whole was scrolled before */
 
 function wholePage() {
     const shown = shownProfiles(), [a, b] = shown;
     if (!a)
         return [h('p', {}, 'There is no profile in this file.')];
     return [overviewSection(shown), tableSection(shown), rooflineSection(shown), barsSection(shown),
-            timelineSection(a, b ? 'Timeline of A' : 'Timeline'),
-            b && timelineSection(b, 'Timeline of B'), ...shown.map(skipsSection)].filter(Boolean);
+            timelineSection(a, b ? 'Timeline of A' : 'Timeline', 'timeline'),
+            b && timelineSection(b, 'Timeline of B', 'timeline-b'), ...shown.map(skipsSection)].filter(Boolean);
 }
 
 function showSections(sections) {
@@ -18,58 +19,106 @@ function showSections(sections) {
         section.show?.();
 }
 
+/* Goes to a part of the page: there it is, and there the keyboard goes on. */
+function focusOn(section) {
+    const head = section.querySelector('h1, h2') ?? section;
+    head.tabIndex = -1;
+    section.scrollIntoView();
+    head.focus({preventScroll: true});
+}
+
+/* Shown when the keyboard comes to it; goes past something long. */
+function skipButton(text, target) {
+    return h('button', {type: 'button', class: 'skip', onclick: () => focusOn(target())}, text);
+}
+
 function showWhole(target) {
+    const from = opened;
     document.title = 'gpuprof report';
-    if (!state.whole) {
+    if (whole && wholeOf === `${state.a} ${state.b}`) {
+        showFilter();
+    } else {
         dropChartsIn(main);
-        state.whole = wholePage();
-        replace(main, state.whole);
-        showSections(state.whole);
+        whole = wholePage();
+        wholeOf = `${state.a} ${state.b}`;
+        replace(main, whole);
+        showSections(whole);
+        showBar();
     }
-    if (target)
-        document.getElementById(target)?.scrollIntoView();
+    const section = target && main.querySelector(`#${CSS.escape(target)}`);
+    const row = from && target === 'kernels' && section.querySelector(
+        `tr[data-kernel="${from.kernel.number}"][data-profile="${from.kernel.profile.letter}"] a`);
+    if (row)
+        row.focus();
+    else if (section)
+        focusOn(section);
+    else if (from)
+        scrollTo(0, from.scroll);
+    opened = null;
 }
 
 function showKernel(kernel) {
     const other = kernel.profile.number === state.a ? profiles[state.b] : undefined;
     const {head, sections} = kernelPage(kernel, other);
-    hideTip();
     dropChartsIn(main);
-    state.whole = null;
+    opened = {kernel, scroll: whole ? scrollY : opened?.scroll ?? 0};
+    whole = null;
     document.title = `${kernel.label} · gpuprof`;
     replace(main, head, sections);
     showSections(sections);
+    showBar();
     scrollTo(0, 0);
     head.querySelector('h1').focus({preventScroll: true});
 }
 
+function showNotice(text) {
+    notice.hidden = !text;
+    notice.textContent = text;
+}
+
+const notice = h('p', {class: 'warning', role: 'status', hidden: true});
+
 function follow() {
-    const hash = location.hash.slice(1), match = /^kernel=(\d+)\.(\d+)$/.exec(hash);
-    const kernel = match && profiles[match[1]]?.kernels[match[2]];
+    const {target, params} = splitAddress(location.hash);
+    hideTip();
+    readState(params);
+    const kernel = target === 'kernel' ? kernelOfAddress(params) : null;
+    showNotice(target === 'kernel' && !kernel ? `This page has no kernel of the name ${params.get('name')}.` : '');
     if (kernel)
         showKernel(kernel);
     else
-        showWhole(hash);
+        showWhole(target);
 }
 
-function again() {
-    dropChartsIn(main);
-    state.whole = null;
-    follow();
+/* Links of the page take the search and the like along; opened elsewhere they are as they are. */
+function onClick(event) {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0)
+        return;
+    event.preventDefault();
+    go(link.getAttribute('href'));
 }
 
 /* ---- the bar at the top ---- */
 
+const profileChoices = {};
+
 function profileChoice(which) {
-    const options = profiles.map((p, i) => h('option', {value: i, selected: state[which] === i},
-        `${p.letter}: ${shorten(p.path, 40)}`));
+    const options = profiles.map((p, i) => h('option', {value: i}, `${p.letter}: ${shorten(p.path, 40)}`));
     if (which === 'b')
-        options.unshift(h('option', {value: -1, selected: state.b < 0}, 'nothing'));
-    return h('select', {'aria-label': which === 'a' ? 'profile' : 'beside it', onchange: event => {
+        options.unshift(h('option', {value: -1}, 'nothing'));
+    profileChoices[which] = h('select', {'aria-label': which === 'a' ? 'profile' : 'beside it', onchange: event => {
         state[which] = Number(event.target.value);
-        history.replaceState(null, '', '#');
-        again();
+        go('#');
     }}, options);
+    return profileChoices[which];
+}
+
+/* Shows the state in the bar. */
+function showBar() {
+    showFilterButton();
+    for (const [which, choice] of Object.entries(profileChoices))
+        choice.value = state[which];
 }
 
 function bar() {
@@ -78,17 +127,20 @@ function bar() {
     const themes = h('select', {'aria-label': 'colors', onchange: e => setTheme(e.target.value)},
         [['auto', 'auto'], ['light', 'light'], ['dark', 'dark']].map(([id, text]) =>
             h('option', {value: id, selected: theme.choice === id}, text)));
-    return [h('a', {class: 'brand', href: '#overview'}, 'gpuprof'),
+    return [skipButton('skip to the contents', () => main.firstChild),
+        h('a', {class: 'brand', href: '#overview'}, 'gpuprof'),
         h('nav', {'aria-label': 'sections'}, links.map(([id, text]) => h('a', {href: `#${id}`}, text))),
-        h('div', {class: 'choices'}, profiles.length > 1 && [profileChoice('a'), ' beside ', profileChoice('b')],
+        h('div', {class: 'choices'}, filterButton,
+            profiles.length > 1 && [profileChoice('a'), ' beside ', profileChoice('b')],
             h('button', {type: 'button', title: 'keys', 'aria-label': 'keys', onclick: showKeys}, '?'), themes)];
 }
 
 /* ---- the keyboard ---- */
 
 const KEYS = [['/', 'search the kernels'], ['o', 'overview'], ['k', 'kernels'], ['r', 'roofline'],
-              ['e', 'efficiencies'], ['t', 'timeline'], ['n  p', 'next and previous kernel'],
-              ['Escape', 'back to all kernels'], ['arrows', 'in a chart: from point to point'],
+              ['e', 'efficiencies'], ['t', 'timeline'], ['n  p', 'next and previous kernel, in the table’s order'],
+              ['Escape', 'closes a menu; from a kernel back to all'],
+              ['arrows', 'in a chart: from point to point; in the table: from kernel to kernel'],
               ['+  −', 'in the timeline: zoom'], ['Enter', 'open the kernel'], ['?', 'these keys']];
 
 const keys = h('dialog', {id: 'keys', 'aria-label': 'keys'}, h('h2', {}, 'Keys'),
@@ -100,27 +152,28 @@ function showKeys() {
         keys.showModal();
 }
 
+const SECTION_KEYS = {o: '#overview', k: '#kernels', r: '#roofline', e: '#bars', t: '#timeline'};
+
 function onKey(event) {
     const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
     if (event.ctrlKey || event.metaKey || event.altKey || keys.open)
         return;
     if (event.key === 'Escape') {
-        hideTip();
-        if (inField)
+        if (!tip.hidden)
+            hideTip();
+        else if (inField)
             event.target.blur();
-        else if (location.hash.startsWith('#kernel='))
-            location.hash = '#kernels';
+        else if (location.hash.startsWith('#kernel?'))
+            go('#kernels');
         return;
     }
     if (inField || event.target.tagName === 'CANVAS')
         return;
-    const sections = {o: 'overview', k: 'kernels', r: 'roofline', e: 'bars', t: 'timeline'};
-    if (sections[event.key]) {
-        location.hash = '';
-        location.hash = sections[event.key];
+    if (Object.hasOwn(SECTION_KEYS, event.key)) {
+        go(SECTION_KEYS[event.key]);
     } else if (event.key === '/') {
         event.preventDefault();
-        showWhole('kernels');
+        go('#kernels');
         document.getElementById('search')?.focus();
     } else if (event.key === '?') {
         showKeys();
@@ -129,14 +182,17 @@ function onKey(event) {
     }
 }
 
+readState(splitAddress(location.hash).params);
 startTheme();
 theme.listeners.push(() => {
     for (const section of main.children)
         section.redraw?.();
 });
 replace(document.getElementById('bar'), bar());
-document.body.append(tip, keys);
+main.before(notice);
+document.body.append(tip, spoken, keys);
 addEventListener('hashchange', follow);
+addEventListener('click', onClick);
 addEventListener('keydown', onKey);
-addEventListener('scroll', hideTip, {passive: true});
+addEventListener('scroll', moveTip, {passive: true, capture: true});
 follow();

@@ -22,16 +22,28 @@ function tiles(a, b) {
              y && `B: ${format(y.overhead_seconds, 's')}`));
 }
 
+/* The summary of the whole program in the data: pairs of a name and a value, {name, value, note}, whose texts
+ * are shown as they are. */
+function programSummary(a, b) {
+    const of = (profile, name) => profile?.summary?.find(entry => entry.name === name);
+    return a.summary?.length > 0 && h('dl', {class: 'summary'}, a.summary.map(entry => {
+        const other = of(b, entry.name);
+        return [h('dt', {}, entry.name), h('dd', {}, entry.value,
+            entry.note && h('span', {class: 'muted'}, ` ${entry.note}`),
+            other && h('div', {class: 'muted'}, `B: ${other.value}`))];
+    }));
+}
+
 function aboutProfile(profile, marked) {
     const process = profile.processes[0];
     const more = profile.processes.length - 1;
     return h('div', {class: 'about'},
-        h('p', {class: 'command'}, marked && h('b', {}, `${profile.letter} `),
-          process ? process.command.join(' ') : profile.path,
+        h('div', {class: 'command'}, marked && h('b', {}, `${profile.letter} `),
+          folded(process?.command.join(' ') || profile.path),
           more > 0 && h('span', {class: 'muted'}, ` and ${plural(more, 'process')} more`)),
         h('p', {class: 'muted'}, [
             ...profile.devices.map(d => `${d.name || 'GPU ' + d.ordinal} (${d.chip || 'cc ' + d.cc}, ${d.sms} SMs)`),
-            process && [process.host, process.time].filter(Boolean).join(", "), profile.path,
+            process && [process.host, process.time].filter(Boolean).join(', '), profile.path,
         ].filter(Boolean).join(' · ')),
         profile.devices.some(d => d.simulated) && h('p', {class: 'warning'},
             'Simulated GPU: these numbers are computed by a model, not measured.'),
@@ -52,7 +64,7 @@ function timeBars(profile) {
         return h('span', {class: 'timetrack'}, element);
     };
     return h('ol', {class: 'bytime'}, shown.map(k => h('li', {},
-        h('a', {href: `#${kernelHash(k)}`, title: k.name}, shorten(k.label, 64)),
+        h('a', {href: kernelLink(k), title: k.name}, breakable(k.label)),
         h('span', {class: 'share'}, shareText(k)), bar(k.share, k.color),
         h('span', {class: 'muted', title: `${format(averageTime(k), 's')} × ${grouped(k.launches)}`},
             k.bound.known ? boundText(k) : `${format(averageTime(k), 's')} × ${grouped(k.launches)}`))),
@@ -94,7 +106,8 @@ function skipsSection(profile) {
 
 function overviewSection(shown) {
     const [a, b] = shown, changes = worthMost(a);
-    return h('section', {id: 'overview'}, shown.map(p => aboutProfile(p, shown.length > 1)), tiles(a, b),
+    return h('section', {id: 'overview'}, shown.map(p => aboutProfile(p, shown.length > 1)),
+        programSummary(a, b), tiles(a, b),
         h('div', {class: 'columns'},
             h('div', {}, h('h2', {}, 'Kernels by time'), timeBars(a),
                 a.kernels.some(k => k.estimated) && h('p', {class: 'muted'},

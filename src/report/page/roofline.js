@@ -11,6 +11,7 @@ const LEVELS = [
      says: 'sectors of 32 bytes that global loads and stores moved through L1'},
 ];
 
+/* Kernels with so much of the time have their names in the picture. */
 const NAMED_SHARE = 0.02;
 
 /* Profiles of older versions have no counts of tensor cores. */
@@ -55,7 +56,7 @@ function roofDatasets(roofs, level, b) {
             const y = x => roof.of === 'bytes' ? rate * x : rate;
             lines.push({
                 isRoof: true, type: 'line', label: `${roof.name}, ${kind}`,
-                roofText: `${roof.name} ${shortNumber(rate, roof.of === 'bytes' ? 'bytes/s' : 'flop/s')}`,
+                roof,
                 data: [{x: from, y: y(from)}, {x: to, y: y(to)}],
                 borderColor: cssColor(kind === 'measured' ? '--roof-measured' : '--roof'),
                 borderWidth: kind === 'measured' ? 2 : 1.5,
@@ -66,93 +67,6 @@ function roofDatasets(roofs, level, b) {
     }
     return lines;
 }
-
-/* Pixels from above a line to under it. */
-const UNDER = 18;
-
-/* Writes the name of each roof along it. */
-const roofNames = {
-    id: 'roofNames',
-    afterDatasetsDraw(chart) {
-        const {ctx, chartArea: area, scales: {x, y}} = chart;
-        ctx.save();
-        ctx.font = `11px ${Chart.defaults.font.family}`;
-        ctx.fillStyle = cssColor('--muted');
-        const taken = [];
-        chart.roofLabels = [];
-        chart.data.datasets.forEach((dataset, i) => {
-            if (!dataset.isRoof || !chart.isDatasetVisible(i))
-                return;
-            const [a, b] = dataset.data;
-            const text = `${dataset.roofText} ${dataset.kind}`;
-            const flat = a.y === b.y;
-            const at = flat ? {x: area.right - 4, y: y.getPixelForValue(b.y) - 5}
-                            : slopedAnchor(a, x, y, area);
-            /* Beside the name of a roof that is close, and under its own, out of the way of that one. */
-            while (flat && taken.some(t => Math.abs(t.y - at.y) < 16 && Math.abs(t.x - at.x) < 1)) {
-                at.x -= 175;
-                at.below = true;
-            }
-            at.below ||= !flat && taken.some(t => Math.hypot(t.x - at.x, t.y - at.y) < 30);
-            taken.push(at);
-            if (flat) {
-                const width = ctx.measureText(text).width;
-                chart.roofLabels.push({x: at.x - width, y: at.y + (at.below ? UNDER : 0), width});
-            }
-            ctx.save();
-            ctx.translate(at.x, at.y);
-            if (!flat)
-                ctx.rotate(Math.atan2(y.getPixelForValue(b.y) - y.getPixelForValue(a.y),
-                                      x.getPixelForValue(b.x) - x.getPixelForValue(a.x)));
-            ctx.textAlign = flat ? 'right' : 'left';
-            ctx.fillText(text, 0, flat ? (at.below ? UNDER : 0) : at.below ? 14 : -6);
-            ctx.restore();
-        });
-        ctx.restore();
-    },
-};
-
-/* Where on a slanting roof its name begins: where it enters the picture. */
-function slopedAnchor(a, x, y, area) {
-    let px = x.getPixelForValue(a.x), py = y.getPixelForValue(a.y);
-    if (py > area.bottom) {
-        const atBottom = y.getValueForPixel(area.bottom) / (a.y / a.x);
-        px = x.getPixelForValue(atBottom);
-        py = area.bottom;
-    }
-    return {x: px + 14, y: py - 14 * slope(x, y)};
-}
-
-const slope = (x, y) => (y.getPixelForValue(1) - y.getPixelForValue(10)) /
-                        (x.getPixelForValue(10) - x.getPixelForValue(1));
-
-/* Writes the names of the kernels with much time beside their points, where there is room. */
-const pointNames = {
-    id: 'pointNames',
-    afterDatasetsDraw(chart) {
-        const {ctx, chartArea: area} = chart, taken = [...chart.roofLabels ?? []];
-        ctx.save();
-        ctx.font = `11px ${Chart.defaults.font.family}`;
-        ctx.fillStyle = cssColor('--text');
-        chart.data.datasets.forEach((dataset, i) => {
-            if (dataset.isRoof || !chart.isDatasetVisible(i))
-                return;
-            chart.getDatasetMeta(i).data.forEach((element, index) => {
-                const {kernel} = dataset.data[index];
-                const text = shorten(kernel.label, 28), width = ctx.measureText(text).width;
-                const radius = element.options.radius + 4, y = element.y + 4;
-                const isFree = x => x >= area.left && x + width <= area.right &&
-                    !taken.some(t => Math.abs(t.y - y) < 13 && x < t.x + t.width && t.x < x + width);
-                const x = [element.x + radius, element.x - radius - width].find(isFree);
-                if (!(kernel.share >= NAMED_SHARE) || x === undefined)
-                    return;
-                taken.push({x, y, width});
-                ctx.fillText(text, x, y);
-            });
-        });
-        ctx.restore();
-    },
-};
 
 function pointDataset(points, label, style) {
     return {
@@ -175,11 +89,17 @@ function rooflineTooltip(raw, level) {
     return lines;
 }
 
+const pointsOf = (kernels, level) => kernels.map(k => rooflinePoint(k, level)).filter(Boolean);
+
+/* The kernels of a profile that are shown: of the first one in the order of the table. */
+const inOrder = (profile, shown) =>
+    (profile === shown[0] ? kernelsShown(shown).filter(k => k.profile === profile) : profile.kernels.filter(isShown));
+
+/* The picture is that of all kernels, whichever of them are shown. */
 function rooflineConfig(shown, level) {
-    const sets = shown.map(profile => ({
-        profile, points: profile.kernels.map(k => rooflinePoint(k, level)).filter(Boolean)}));
+    const sets = shown.map(profile => ({profile, points: pointsOf(inOrder(profile, shown), level)}));
     const roofs = shown[0].devices[0]?.roofs || [];
-    const b = rooflineBounds(sets.flatMap(s => s.points), roofs);
+    const b = rooflineBounds(shown.flatMap(profile => pointsOf(profile.kernels, level)), roofs);
     const datasets = sets.map((s, i) => pointDataset(
         s.points, shown.length > 1 ? `profile ${s.profile.letter}` : 'kernels',
         i === 0 ? 'circle' : 'rectRot'));
@@ -187,25 +107,48 @@ function rooflineConfig(shown, level) {
         chart.data.datasets[element.datasetIndex].data[element.index].kernel;
     return {
         data: {datasets: [...datasets, ...roofDatasets(roofs, level, b)]},
-        plugins: [roofNames, pointNames],
+        plugins: [names],
         options: {
             ...clickOpens(kernelAt),
             clip: true,
             scales: {
-                x: {type: 'logarithmic', min: b.minX, max: b.maxX, ticks: {callback: logTick(), maxRotation: 0},
+                x: {type: 'logarithmic', min: b.minX, max: b.maxX, afterBuildTicks: keepDecades,
+                    ticks: {callback: logTick(), maxRotation: 0},
                     title: {display: true, text: `FLOP per byte (${level.name})`}},
-                y: {type: 'logarithmic', min: b.minY, max: b.maxY,
+                y: {type: 'logarithmic', min: b.minY, max: b.maxY, afterBuildTicks: keepDecades,
                     ticks: {callback: logTick('flop/s')}},
             },
             plugins: {
                 legend: {display: shown.length > 1,
                          labels: {usePointStyle: true, filter: item => item.datasetIndex < datasets.length}},
                 tooltip: {filter: item => !item.dataset.isRoof, callbacks: {
-                    title: items => items.length > 0 ? shorten(items[0].raw.kernel.label, 60) : '',
+                    title: items => items.length > 0 ? inLines(items[0].raw.kernel.label, 60) : '',
                     label: context => rooflineTooltip(context.raw, level)}},
             },
         },
     };
+}
+
+/* "DRAM 4.81 TB/s nominal, 4.2 TB/s measured". */
+function roofText(roof) {
+    const unit = roof.of === 'bytes' ? 'bytes/s' : 'flop/s';
+    const of = kind => isNumber(roof[kind]) && `${shortNumber(roof[kind], unit)} ${kind}`;
+    return `${roof.name} ${[of('nominal'), of('measured')].filter(Boolean).join(', ')}`;
+}
+
+function rooflineNote(shown, level) {
+    const [profile] = shown, roofs = profile.devices[0]?.roofs || [];
+    const drawn = roofs.filter(r => (r.of === 'flop' || r.name === level.roof) &&
+                                    (isNumber(r.nominal) || isNumber(r.measured)));
+    const absent = profile.kernels.filter(k => isShown(k) && !rooflinePoint(k, level));
+    const none = absent.filter(k => flopsOf(k) === 0).length;
+    return [filterNote(shown), h('p', {class: 'muted'}, `Bytes: ${level.says}. Dashed: computed from the `,
+        'device’s clock and units; solid: measured on such a device. The larger a point, the more time. ',
+        drawn.length > 0 && `Roofs: ${drawn.map(roofText).join('; ')}. `,
+        !roofs.some(r => r.name === level.roof) && `The roof of ${level.roof} is not known for this device. `,
+        none > 0 && `${plural(none, 'kernel')} without floating-point operations not shown. `,
+        absent.length > none &&
+            `${plural(absent.length - none, 'kernel')} without these numbers not shown.`)];
 }
 
 function rooflineSection(shown) {
@@ -220,28 +163,21 @@ function rooflineSection(shown) {
         return section;
     }
     const {canvas, element} = chartFrame('FLOP/s over FLOP per byte', '', 'tall',
-        'Roofline: FLOP/s of each kernel over its FLOP per byte. Arrow keys go through the kernels.');
-    const note = h('p', {class: 'muted'});
-    const buttons = levels.map(level => h('button', {
-        type: 'button', 'aria-pressed': 'false', onclick: () => show(level)}, level.name));
-    function show(level) {
+        'Roofline: FLOP/s of each kernel over its FLOP per byte. Arrow keys go through the kernels, Enter opens one.');
+    const note = h('div');
+    let level = levels[0];
+    const buttons = levels.map(of => h('button', {
+        type: 'button', 'aria-pressed': 'false', onclick: () => { level = of; show(); }}, of.name));
+    function show() {
         buttons.forEach((button, i) =>
             button.setAttribute('aria-pressed', String(levels[i] === level)));
         showChart(canvas, () => rooflineConfig(shown, level));
-        const absent = shown[0].kernels.filter(k => !rooflinePoint(k, level));
-        const none = absent.filter(k => flopsOf(k) === 0).length;
-        replace(note, `Bytes: ${level.says}. Dashed: computed from the device’s clock and units`,
-            '; solid: measured on such a device. The larger a point, the more time. ',
-            !shown[0].devices[0]?.roofs.some(r => r.name === level.roof) &&
-                `The roof of ${level.roof} is not known for this device. `,
-            none > 0 && `${plural(none, 'kernel')} without floating-point operations not shown. `,
-            absent.length > none &&
-                `${plural(absent.length - none, 'kernel')} without these numbers not shown.`);
+        replace(note, rooflineNote(shown, level));
     }
     section.append(h('div', {class: 'toolbar', role: 'group', 'aria-label': 'bytes of'},
         h('span', {class: 'muted'}, 'Bytes of'), buttons), element, note);
     walk(canvas, (point, chart) =>
         openKernel(chart.data.datasets[point.datasetIndex].data[point.index].kernel));
-    section.show = () => show(levels[0]);
+    section.show = section.refilter = show;
     return section;
 }

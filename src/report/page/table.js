@@ -1,152 +1,138 @@
 /* The table of kernels: sorted by any column, searched, with the columns that are wanted. */
 
-const SHOWN_AT_FIRST = ['achieved_occupancy', 'gld_efficiency', 'gst_efficiency', 'shared_efficiency',
-                        'warp_execution_efficiency', 'flops', 'dram_utilization'];
-const SHORT_NAMES = {
-    achieved_occupancy: 'occupancy', gld_efficiency: 'load eff.', gst_efficiency: 'store eff.',
-    shared_efficiency: 'shared eff.', warp_execution_efficiency: 'warp eff.', flops: 'FLOP/s',
-    flop_utilization: 'FLOP util.', dram_utilization: 'DRAM util.',
-};
-
-function kernelColumns(shown) {
-    const profile = shown[0], other = shown[1];
-    const isInA = k => k.profile === profile, secondsInA = k => isInA(k) ? k.seconds : NaN;
-    const columns = [
-        {id: 'kernel', head: 'Kernel', text: k => k.label, sort: k => k.label.toLowerCase(), cell: nameCell},
-        {id: 'share', head: 'Time %', sort: k => isInA(k) ? k.share : NaN,
-         text: k => isInA(k) ? shareText(k) : '–', bar: k => isInA(k) ? k.share : NaN},
-        {id: 'seconds', head: other ? 'Time A' : 'Time', sort: k => k.timed ? secondsInA(k) : NaN,
-         text: k => !isInA(k) ? 'not there' : k.timed ? format(k.seconds, 's') : '–'},
-    ];
-    if (other)
-        columns.push(
-            {id: 'seconds-b', head: 'Time B', sort: k => partner(k, other)?.seconds ?? NaN,
-             text: k => { const p = partner(k, other); return p ? format(p.seconds, 's') : 'not there'; }},
-            {id: 'change', head: 'B to A', sort: k => (partner(k, other)?.seconds ?? NaN) / secondsInA(k),
-             text: k => change(secondsInA(k), partner(k, other)?.seconds),
-             tone: k => (partner(k, other)?.seconds ?? NaN) / secondsInA(k) - 1});
-    columns.push(
-        {id: 'launches', head: 'Launches', sort: k => k.launches, text: k => k.measured < k.launches
-            ? `${grouped(k.measured)} of ${grouped(k.launches)}` : grouped(k.launches)},
-        {id: 'average', head: 'Average', sort: averageTime,
-         text: k => format(averageTime(k), 's')});
-    if (profile.kernels.some(k => k.bound.known))
-        columns.push({id: 'bound', head: 'Bound by', sort: k => k.bound.by,
-                      text: k => k.bound.known ? boundText(k) : '–', why: k => k.bound.why});
-    for (const metric of profile.metrics)
-        if (metric.name !== 'duration')
-            columns.push(metricColumn(metric));
-    return columns;
-}
-
-function metricColumn(metric) {
-    const full = metric.unit === '%' ? 100 : metric.unit === 'ratio' ? 1 : 0;
-    return {
-        id: `m-${metric.name}`, metric, head: SHORT_NAMES[metric.name] || metric.name,
-        title: `${metric.name}: ${metric.description || ''}`,
-        sort: k => value(k, metric.name), text: k => format(value(k, metric.name), metric.unit),
-        why: k => stat(k, metric.name)?.why, bar: full ? k => value(k, metric.name) / full : null,
-    };
-}
-
 function nameCell(kernel) {
     const dot = h('span', {class: 'dot'});
     dot.style.background = kernel.color;
-    return [dot, h('a', {href: `#${kernelHash(kernel)}`, title: kernel.name},
-                   shorten(kernel.label, 56)),
+    return [dot, h('a', {href: kernelLink(kernel), title: kernel.name}, breakable(kernel.label)),
             kernel.profile !== shownProfiles()[0] && h('span', {class: 'muted'}, ' only in B'),
             kernel.profile.devices.length > 1 && h('span', {class: 'muted'}, ` GPU ${kernel.device}`)];
 }
 
 function tableCell(column, kernel) {
     if (column.cell)
-        return h('th', {scope: 'row'}, column.cell(kernel));
-    const cell = h('td', {title: column.why?.(kernel)}, column.text(kernel));
-    const filled = column.bar ? column.bar(kernel) : NaN;
-    if (isNumber(filled)) {
-        cell.classList.add('bar');
-        cell.style.setProperty('--fill', `${Math.min(100, Math.max(0, 100 * filled)).toFixed(1)}%`);
-    }
-    const tone = column.tone ? column.tone(kernel) : 0;
+        return withRaw(column.raw(kernel), h('th', {scope: 'row'}, column.cell(kernel)));
+    const cell = barCell(column.bar ? column.bar(kernel) : NaN, column.text(kernel));
+    const why = column.why?.(kernel), tone = column.tone ? column.tone(kernel) : 0;
+    if (why)
+        cell.title = why;
     if (Math.abs(tone) >= 0.02)
         cell.classList.add(tone < 0 ? 'good' : 'bad');
-    return cell;
+    return withRaw((column.raw ?? column.sort)(kernel), cell);
 }
 
-/* Numbers that are not there come last, whichever way. */
-function compareBy(column, descending) {
-    return (a, b) => {
-        const x = column.sort(a), y = column.sort(b);
-        const missing = (typeof x === 'number' && isNaN(x)) - (typeof y === 'number' && isNaN(y));
-        if (missing)
-            return missing;
-        return (x < y ? -1 : x > y ? 1 : a.number - b.number) * (descending ? -1 : 1);
-    };
+const SORTED = {up: 'ascending', down: 'descending', worst: 'other'};
+
+function headCell(table, column) {
+    const {by, order} = currentOrder(table.shown);
+    const cell = h('th', {scope: 'col', 'data-column': column.id, 'data-order': by === column ? order : null,
+                          'aria-sort': by === column ? SORTED[order] : 'none'},
+        explains(h('button', {type: 'button', onclick: () => {
+            sortBy(table.shown, column);
+            table.head.querySelector(`[data-column="${CSS.escape(column.id)}"] button`)?.focus();
+        }}, column.head), () => explanation(column)));
+    return withRaw(column.csv, cell);
 }
 
 function tableSection(shown) {
-    const columns = kernelColumns(shown);
-    const table = {
-        shown, columns, by: columns.find(c => c.id === 'share'), descending: true, words: '',
-        least: 0, visible: new Set(columns.filter(c => !c.metric ||
-            SHOWN_AT_FIRST.includes(c.metric.name)).map(c => c.id)),
-    };
-    table.head = h('tr');
-    table.body = h('tbody');
-    table.count = h('span', {class: 'muted', role: 'status'});
-    const search = h('input', {type: 'search', id: 'search', placeholder: 'Search kernels ( / )',
-        'aria-label': 'search kernels', oninput: event => {
-            table.words = event.target.value.toLowerCase();
-            fillTable(table);
-        }});
-    const least = h('select', {'aria-label': 'least share of the time', onchange: event => {
-        table.least = Number(event.target.value);
-        fillTable(table);
-    }}, [[0, 'any time'], [0.001, '0.1 % or more'], [0.01, '1 % or more'], [0.05, '5 % or more']]
-        .map(([share, text]) => h('option', {value: share}, text)));
+    const columns = columnsOf(shown);
+    const table = {shown, columns, head: h('tr'), body: h('tbody'), count: h('span', {class: 'muted', role: 'status'})};
+    const element = h('table', {class: 'kernels'}, h('thead', {}, table.head), table.body);
+    const {box, tools, measure} = sheet(element, 'kernels', {tall: true, label: 'table of kernels'});
+    table.measure = measure;
+    table.search = h('input', {type: 'search', id: 'search', placeholder: 'Search kernels ( / )',
+        'aria-label': 'search kernels', oninput: event => setState({search: event.target.value})});
+    table.least = h('select', {'aria-label': 'least share of the time', onchange: event =>
+        setState({least: Number(event.target.value)})});
+    table.chooser = columnChooser(table);
+    table.legend = h('dl');
     const section = h('section', {id: 'kernels'}, h('h2', {}, 'Kernels'),
-        h('div', {class: 'toolbar'}, search, least, columnChooser(table), table.count),
-        h('div', {class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'table of kernels'},
-          h('table', {class: 'kernels'}, h('thead', {}, table.head), table.body)));
-    fillTable(table);
+        skipButton('skip the table of kernels', () => section.nextElementSibling),
+        h('div', {class: 'toolbar'}, table.search, table.least, table.chooser.element, table.count, tools), box,
+        h('details', {class: 'legend'}, h('summary', {}, 'The columns explained'), table.legend));
+    table.body.addEventListener('keydown', walkRows);
     section.table = table;
+    section.refilter = () => fillTable(table);
+    fillTable(table);
     return section;
 }
 
-function columnChooser(table) {
-    const boxes = table.columns.filter(c => c.metric).map(column => h('label', {},
-        h('input', {type: 'checkbox', checked: table.visible.has(column.id), onchange: event => {
-            if (event.target.checked)
-                table.visible.add(column.id);
-            else
-                table.visible.delete(column.id);
-            fillTable(table);
-        }}), ` ${column.metric.name}`));
-    return h('details', {class: 'chooser'}, h('summary', {}, 'Columns'), h('div', {}, boxes));
+/* Up and down go from kernel to kernel. */
+function walkRows(event) {
+    const step = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
+    const next = step && event.target.closest('tr')?.[step];
+    if (!next)
+        return;
+    event.preventDefault();
+    next.querySelector('a').focus();
 }
+
+/* ---- which columns ---- */
+
+const isVisible = column => !column.metric ||
+    (state.columns ? state.columns.includes(column.id) : SHOWN_AT_FIRST.includes(column.id));
+
+function chooseColumn(table, column, wanted) {
+    const visible = table.columns.filter(c => c.metric && (c === column ? wanted : isVisible(c))).map(c => c.id);
+    const first = table.columns.filter(c => c.metric && SHOWN_AT_FIRST.includes(c.id)).map(c => c.id);
+    setState({columns: String(visible) === String(first) ? null : visible});
+}
+
+function columnChooser(table) {
+    const chosen = table.columns.filter(c => c.metric);
+    const boxes = chosen.map(column => h('input', {type: 'checkbox',
+        onchange: event => chooseColumn(table, column, event.target.checked)}));
+    const summary = h('summary');
+    return {
+        element: menu(h('details', {class: 'chooser'}, summary, h('div', {}, chosen.map((column, i) =>
+            h('label', {}, boxes[i], ` ${column.metric.name}`))))),
+        show() {
+            chosen.forEach((column, i) => { boxes[i].checked = isVisible(column); });
+            summary.textContent = `Columns: ${table.columns.filter(isVisible).length} of ${table.columns.length}`;
+        },
+    };
+}
+
+/* A menu is closed by Escape, and by a click or the focus elsewhere. */
+function menu(details) {
+    details.addEventListener('keydown', event => {
+        if (event.key !== 'Escape' || !details.open)
+            return;
+        event.stopPropagation();
+        details.open = false;
+        details.querySelector('summary').focus();
+    });
+    details.addEventListener('focusout', event => {
+        if (event.relatedTarget && !details.contains(event.relatedTarget))
+            details.open = false;
+    });
+    const close = event => {
+        if (!details.contains(event.target))
+            details.open = false;
+    };
+    details.addEventListener('toggle', () =>
+        (details.open ? addEventListener : removeEventListener)('pointerdown', close));
+    return details;
+}
+
+/* ---- rows ---- */
+
+const SHARES = [[0, 'any time'], [0.001, '0.1 % or more'], [0.01, '1 % or more'], [0.05, '5 % or more']];
 
 function fillTable(table) {
-    const columns = table.columns.filter(c => table.visible.has(c.id));
-    replace(table.head, columns.map(column => h('th', {
-        scope: 'col', 'data-column': column.id,
-        'aria-sort': table.by === column ? (table.descending ? 'descending' : 'ascending') : 'none'},
-        h('button', {type: 'button', title: column.title, onclick: () => sortBy(table, column)},
-          column.head))));
-    const words = table.words.split(/\s+/).filter(Boolean);
-    const all = kernelsOf(table.shown);
-    const kernels = all.filter(k =>
-        words.every(word => k.search.includes(word)) &&
-        (table.least === 0 || k.share >= table.least));
-    kernels.sort(compareBy(table.by, table.descending));
-    replace(table.body, kernels.map(kernel =>
-        h('tr', {'data-kernel': kernel.number, 'data-profile': kernel.profile.letter}, columns.map(c => tableCell(c, kernel)))));
-    table.count.textContent = kernels.length === all.length ? plural(kernels.length, 'kernel')
-        : `${grouped(kernels.length)} of ${plural(all.length, 'kernel')}`;
-}
-
-function sortBy(table, column) {
-    table.descending = table.by === column ? !table.descending : column.id !== 'kernel';
-    table.by = column;
-    fillTable(table);
-    table.head.querySelector(`[data-column="${CSS.escape(column.id)}"] button`)?.focus();
+    const columns = table.columns.filter(isVisible);
+    if (table.search.value !== state.search)
+        table.search.value = state.search;
+    const shares = SHARES.some(([share]) => share === state.least) ? SHARES
+        : [...SHARES, [state.least, `${percent(state.least)} or more`]];
+    replace(table.least, shares.map(([share, text]) =>
+        h('option', {value: share, selected: share === state.least}, text)));
+    hideTip();
+    table.chooser.show();
+    replace(table.head, columns.map(column => headCell(table, column)));
+    replace(table.body, kernelsShown(table.shown).map(kernel =>
+        h('tr', {'data-kernel': kernel.number, 'data-profile': kernel.profile.letter},
+          columns.map(c => tableCell(c, kernel)))));
+    replace(table.legend, columns.map(column => h('div', {}, explanation(column))));
+    table.count.textContent = countText(table.shown);
+    table.measure();
 }

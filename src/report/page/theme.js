@@ -1,6 +1,8 @@
 /* Light and dark, the settings of Chart.js that follow from it, and the charts, drawn anew when it
  * changes. */
 
+const PRINT_RATIO = 3; /* dots for each pixel */
+
 const theme = {
     choice: 'auto', /* or 'light', 'dark' */
     printing: false,
@@ -34,6 +36,7 @@ function setTheme(choice) {
 
 function applyTheme() {
     document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
+    Chart.defaults.devicePixelRatio = theme.printing ? PRINT_RATIO : undefined;
     Chart.defaults.color = cssColor('--muted');
     Chart.defaults.borderColor = cssColor('--grid');
     for (const [canvas, entry] of theme.charts) {
@@ -63,6 +66,24 @@ function dropChartsIn(element) {
         dropChart(canvas);
 }
 
+/* Pictures do not become narrower by themselves on paper: while the page is printed it is as wide as a sheet
+ * (page.css), the charts are drawn anew for it, and tables that are wider become smaller. */
+function setPrinting(printing) {
+    theme.printing = printing;
+    document.documentElement.toggleAttribute('data-printing', printing);
+    for (const box of main.querySelectorAll('.scroll'))
+        fitOnSheet(box, printing);
+    applyTheme();
+}
+
+/* Twice, as a table becomes smaller by less than its text. */
+function fitOnSheet(box, printing) {
+    const table = box.firstChild;
+    table.style.fontSize = '';
+    for (let i = 0; printing && i < 2 && box.scrollWidth > box.clientWidth; i++)
+        table.style.fontSize = `${parseFloat(getComputedStyle(table).fontSize) * box.clientWidth / box.scrollWidth}px`;
+}
+
 function startTheme() {
     theme.choice = storedTheme();
     Object.assign(Chart.defaults, {animation: false, maintainAspectRatio: false, responsive: true});
@@ -71,7 +92,7 @@ function startTheme() {
     Chart.defaults.plugins.legend.labels.boxWidth = 12;
     Object.assign(Chart.defaults.plugins.tooltip, {padding: 10, boxPadding: 4, cornerRadius: 6});
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme);
-    addEventListener('beforeprint', () => { theme.printing = true; applyTheme(); });
-    addEventListener('afterprint', () => { theme.printing = false; applyTheme(); });
+    addEventListener('beforeprint', () => setPrinting(true));
+    addEventListener('afterprint', () => setPrinting(false));
     applyTheme();
 }

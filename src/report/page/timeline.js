@@ -3,7 +3,7 @@
  * program's time where they were launched, without the time that measuring took. Launches narrower
  * than a pixel are drawn as the longest launch of that pixel. */
 
-const ROW = 26, MOST_ROWS = 24;
+const ROW = 26, NAME_ROW = 16, MOST_ROWS = 24, NARROW = 560;
 
 function timelineModel(profile) {
     const launches = launchesOf(profile), seconds = launches.metric('duration');
@@ -48,10 +48,6 @@ function timelineRows(profile, launches) {
     return {names, rowOf};
 }
 
-function kernelColor(profile, number) {
-    return number === NO_KERNEL ? OTHER_COLOR : profile.kernels[number]?.color ?? OTHER_COLOR;
-}
-
 /* The first launch that ends after this time. */
 function launchAt(model, time) {
     let low = 0, high = model.launches.count;
@@ -65,26 +61,44 @@ function launchAt(model, time) {
     return low;
 }
 
+/* Names of streams stand before the rows, or above them where there is no room for that. */
+function layOut(view) {
+    const narrow = view.canvas.clientWidth < NARROW;
+    view.left = narrow ? 4 : 130;
+    view.above = narrow ? NAME_ROW : 0;
+    view.row = ROW + view.above;
+    view.height = 24 + view.row * view.model.names.length;
+    view.canvas.style.height = `${view.height}px`;
+}
+
+const topOf = (view, row) => 3 + row * view.row + view.above;
+
 function drawTimeline(view) {
-    const {canvas, model} = view, ratio = devicePixelRatio || 1;
-    const width = canvas.clientWidth, height = 24 + ROW * model.names.length;
+    const {canvas, model} = view, ratio = theme.printing ? PRINT_RATIO : devicePixelRatio || 1;
+    layOut(view);
+    const width = canvas.clientWidth;
     canvas.width = width * ratio;
-    canvas.height = height * ratio;
+    canvas.height = view.height * ratio;
     const ctx = canvas.getContext('2d');
     ctx.scale(ratio, ratio);
     ctx.font = `12px ${Chart.defaults.font.family}`;
-    view.left = width < 560 ? 8 : 130;
     view.scale = (width - view.left - 4) / (view.to - view.from);
-    ctx.fillStyle = cssColor('--grid');
+    view.labels = [];
     model.names.forEach((name, row) => {
         ctx.fillStyle = cssColor('--track');
-        ctx.fillRect(view.left, 3 + row * ROW, width - view.left - 4, ROW - 4);
+        ctx.fillRect(view.left, topOf(view, row), width - view.left - 4, ROW - 4);
         ctx.fillStyle = cssColor('--muted');
-        if (view.left > 100)
-            ctx.fillText(name, 4, row * ROW + 18, view.left - 10);
+        drawLabel(ctx, view, name, 4, topOf(view, row) + (view.above ? -4 : 15),
+                  view.above ? width : view.left - 10);
     });
-    drawAxis(ctx, view, width, height);
+    drawAxis(ctx, view, width, view.height);
     drawLaunches(ctx, view, width);
+}
+
+/* A text, whose box is noted. */
+function drawLabel(ctx, view, text, x, y, most) {
+    ctx.fillText(text, x, y, most);
+    view.labels.push({text, boxes: [{x, y: y - 11, width: Math.min(most, ctx.measureText(text).width), height: 13}]});
 }
 
 function drawAxis(ctx, view, width, height) {
@@ -97,9 +111,9 @@ function drawAxis(ctx, view, width, height) {
         ctx.moveTo(x, 0);
         ctx.lineTo(x, height - 20);
         ctx.stroke();
-        const text = shortNumber(i * step, 's');
-        ctx.fillText(i === 0 ? '0' : text, Math.min(x + 3, width - ctx.measureText(text).width - 2),
-                     height - 7);
+        const text = i === 0 ? '0' : shortNumber(i * step, 's'), long = ctx.measureText(text).width;
+        if (x + 3 + long < width)
+            drawLabel(ctx, view, text, x + 3, height - 7, long);
     }
 }
 
@@ -108,8 +122,14 @@ function niceStep(rough) {
     return power * [1, 2, 5, 10].find(m => m * power >= rough);
 }
 
+/* Launches of kernels that the search and the filter leave out are pale. */
+const launchColors = (profile, pale) =>
+    profile.kernels.map(kernel => isShown(kernel) ? kernel.color : pale);
+
 function drawLaunches(ctx, view, width) {
     const {model} = view, {launches, start} = model;
+    const pale = cssColor('--pale'), colors = launchColors(model.profile, pale);
+    const other = isFiltered() ? pale : OTHER_COLOR;
     const rows = model.names.length, right = width - 4;
     const pixel = new Int32Array(rows).fill(-1), longest = new Float64Array(rows);
     for (let i = launchAt(model, view.from); i < launches.count && start[i] <= view.to; i++) {
@@ -121,12 +141,13 @@ function drawLaunches(ctx, view, width) {
             continue;
         pixel[row] = column;
         longest[row] = seconds;
-        ctx.fillStyle = kernelColor(model.profile, launches.kernel[i]);
-        ctx.fillRect(w < 1 ? column : x, 3 + row * ROW, w < 1 ? 1 : w > 4 ? w - 0.5 : w, ROW - 4);
-        if (w > 60 && launches.kernel[i] !== NO_KERNEL) {
-            const label = model.profile.kernels[launches.kernel[i]]?.label ?? '';
-            ctx.fillStyle = '#fff';
-            ctx.fillText(shorten(label, Math.floor((w - 8) / 7)), x + 4, row * ROW + 18, w - 8);
+        ctx.fillStyle = colors[launches.kernel[i]] ?? other;
+        ctx.fillRect(w < 1 ? column : x, topOf(view, row), w < 1 ? 1 : w > 4 ? w - 0.5 : w, ROW - 4);
+        const label = w > 60 && colors[launches.kernel[i]] !== pale &&
+                      model.profile.kernels[launches.kernel[i]]?.short;
+        if (label) {
+            ctx.fillStyle = '#10141b';
+            ctx.fillText(shorten(label, Math.floor((w - 8) / 7)), x + 4, topOf(view, row) + 15, w - 8);
         }
     }
     if (view.selected >= 0) {
@@ -134,22 +155,18 @@ function drawLaunches(ctx, view, width) {
         const x = view.left + (start[i] - view.from) * view.scale;
         ctx.strokeStyle = cssColor('--text');
         ctx.lineWidth = 2;
-        ctx.strokeRect(x - 1, 2 + row * ROW,
-                       Math.max(3, model.lasts[i] * view.scale + 2), ROW - 2);
+        ctx.strokeRect(x - 1, topOf(view, row) - 1, Math.max(3, model.lasts[i] * view.scale + 2), ROW - 2);
     }
 }
 
-function describeLaunch(model, i) {
+function describeLaunch(model, i, between) {
     const {launches} = model, kernel = model.profile.kernels[launches.kernel[i]];
-    const seconds = launches.metric('duration')?.[i];
-    const parts = [h('b', {}, kernel ? kernel.label : 'a kernel that is not listed'), h('br'),
-        `launch ${grouped(launches.index[i])} · ${format(seconds, 's')} · `,
-        `${plural(launches.blocks[i], 'block')}`,
-        kernel && ` of ${extent(kernel.block)} threads`];
     const occupancy = launches.metric('achieved_occupancy')?.[i];
-    if (isNumber(occupancy))
-        parts.push(h('br'), `occupancy ${format(occupancy, 'ratio')}`);
-    return parts;
+    const facts = [`launch ${grouped(launches.index[i])}`, format(launches.metric('duration')?.[i], 's'),
+        `${plural(launches.blocks[i], 'block')}${kernel ? ` of ${extent(kernel.block)} threads` : ''}`,
+        isNumber(occupancy) && `occupancy ${format(occupancy, 'ratio')}`].filter(Boolean);
+    return [h('b', {}, kernel ? kernel.label : 'a kernel that is not listed'), between ?? h('br'),
+            facts.join(between ?? ' · ')];
 }
 
 function zoom(view, factor, around) {
@@ -166,25 +183,33 @@ function setView(view, from, to) {
     requestAnimationFrame(() => drawTimeline(view));
 }
 
+/* Marks a launch, and shows it in the line under the timeline; -1: none. */
 function select(view, i) {
     view.selected = i;
     const {model} = view;
+    if (i >= 0) {
+        const middle = model.start[i] + model.lasts[i] / 2;
+        if (middle < view.from || middle > view.to) {
+            const span = view.to - view.from;
+            view.from = Math.min(Math.max(0, middle - span / 2), model.end - span);
+            view.to = view.from + span;
+        }
+    }
+    hideTip();
+    showSelected(view);
+    drawTimeline(view);
+}
+
+function showSelected(view) {
+    const {model, selected: i} = view;
     if (i < 0) {
-        hideTip();
-        drawTimeline(view);
+        replace(view.line, h('span', {class: 'muted'}, 'No launch is selected.'));
         return;
     }
-    const middle = model.start[i] + model.lasts[i] / 2;
-    if (middle < view.from || middle > view.to) {
-        const span = view.to - view.from;
-        view.from = Math.min(Math.max(0, middle - span / 2), model.end - span);
-        view.to = view.from + span;
-    }
-    drawTimeline(view);
-    const box = view.canvas.getBoundingClientRect();
-    const row = model.rowOf[model.launches.stream[i]];
-    showTip(describeLaunch(model, i), box.left + view.left + (middle - view.from) * view.scale,
-            box.top + (row + 1) * ROW);
+    const kernel = model.profile.kernels[model.launches.kernel[i]];
+    replace(view.line, describeLaunch(model, i, ' · '),
+            kernel && [' ', h('a', {href: kernelLink(kernel), class: 'button'}, 'open the kernel')]);
+    say(describeLaunch(model, i, ', ').map(part => part.textContent ?? part).join(''));
 }
 
 function timelineKeys(view) {
@@ -197,11 +222,12 @@ function timelineKeys(view) {
             'PageUp': () => setView(view, view.from - span * 0.8, view.to - span * 0.8),
             'ArrowRight': () => select(view, Math.min(view.selected + 1, view.model.launches.count - 1)),
             'ArrowLeft': () => select(view, Math.max(view.selected - 1, 0)),
-            'Escape': () => select(view, -1),
+            'Escape': () => view.selected >= 0 ? select(view, -1) : view.canvas.blur(),
             'Enter': () => openLaunch(view, view.selected),
         };
         if (actions[event.key] && !event.ctrlKey && !event.metaKey) {
             event.preventDefault();
+            event.stopPropagation();
             actions[event.key]();
         }
     };
@@ -213,18 +239,25 @@ function openLaunch(view, i) {
         openKernel(kernel);
 }
 
-/* The launch under the pointer, -1 where there is none. */
+/* The launch under the pointer, -1 where there is none; of several that are narrower than a pixel the
+ * longest, which is the one that is drawn. */
 function launchUnder(view, event) {
     const {model} = view, box = view.canvas.getBoundingClientRect();
     const time = view.from + (event.clientX - box.left - view.left) / view.scale;
-    const row = Math.floor((event.clientY - box.top) / ROW);
+    const row = Math.floor((event.clientY - box.top) / view.row);
     if (time < 0 || row >= model.names.length)
         return -1;
-    const first = launchAt(model, time - 2 / view.scale);
-    for (let i = first; i < model.launches.count && model.start[i] <= time + 2 / view.scale; i++)
-        if (model.rowOf[model.launches.stream[i]] === row && endOf(model, i) >= time - 2 / view.scale)
+    const near = 2 / view.scale;
+    let best = -1;
+    for (let i = launchAt(model, time - near); i < model.launches.count && model.start[i] <= time + near; i++) {
+        if (model.rowOf[model.launches.stream[i]] !== row)
+            continue;
+        if (model.start[i] <= time && endOf(model, i) >= time && model.lasts[i] >= 1 / view.scale)
             return i;
-    return -1;
+        if (best < 0 || model.lasts[i] > model.lasts[best])
+            best = i;
+    }
+    return best;
 }
 
 function listenToPointer(view) {
@@ -243,8 +276,9 @@ function listenToPointer(view) {
         canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener('pointermove', event => {
-        if (drag && Math.abs(event.clientX - drag.x) > 3) {
+        if (drag && (drag.moved || Math.abs(event.clientX - drag.x) > 3)) {
             drag.moved = true;
+            hideTip();
             const by = (drag.x - event.clientX) / view.scale;
             setView(view, drag.from + by, drag.to + by);
             return;
@@ -258,9 +292,10 @@ function listenToPointer(view) {
     });
     canvas.addEventListener('pointerup', event => {
         if (drag && !drag.moved)
-            openLaunch(view, launchUnder(view, event));
+            select(view, launchUnder(view, event));
         drag = null;
     });
+    canvas.addEventListener('pointercancel', () => { drag = null; });
     canvas.addEventListener('pointerleave', hideTip);
 }
 
@@ -268,25 +303,29 @@ function clockChoice(view) {
     return h('select', {'aria-label': 'time', onchange: event => {
         placeLaunches(view.model, event.target.value === 'program');
         view.selected = -1;
+        showSelected(view);
         setView(view, 0, view.model.end);
     }}, h('option', {value: 'gpu'}, 'by GPU time'), h('option', {value: 'program'}, 'by the program’s time'));
 }
 
-function timelineSection(profile, title) {
+const TIMELINE_USE = 'Drag to move. A click selects a launch; then the wheel zooms, the arrow keys go from launch ' +
+                     'to launch, and Enter opens the kernel.';
+
+function timelineSection(profile, title, id) {
     const model = timelineModel(profile);
-    const section = h('section', {id: 'timeline'}, h('h2', {}, title || 'Timeline'));
+    const section = h('section', {id}, h('h2', {}, title));
     if (model.launches.count === 0 || model.end <= 0) {
         section.append(h('p', {class: 'muted'}, 'The profile holds no launch whose time was measured.'));
         return section;
     }
     const canvas = h('canvas', {class: 'timeline', tabindex: 0, role: 'img',
-        'aria-label': 'Launches by stream. Arrow keys go from launch to launch, + and - zoom, ' +
-                      'Page Up and Page Down move, Enter opens the kernel.'});
-    canvas.style.height = `${24 + ROW * model.names.length}px`;
-    const view = {canvas, model, from: 0, to: model.end, selected: -1};
+        'aria-label': 'Launches by stream. Arrow keys go from launch to launch, + and − zoom, ' +
+                      'Page Up and Page Down move, Enter opens the kernel, Escape selects none.'});
+    const view = {canvas, model, from: 0, to: model.end, selected: -1, line: h('p', {class: 'selected'})};
     const button = (text, label, act) =>
         h('button', {type: 'button', 'aria-label': label, title: label, onclick: act}, text);
     const middle = () => (view.from + view.to) / 2;
+    const note = h('div');
     section.append(h('div', {class: 'toolbar'},
         button('+', 'zoom in', () => zoom(view, 0.5, middle())),
         button('−', 'zoom out', () => zoom(view, 2, middle())),
@@ -294,8 +333,8 @@ function timelineSection(profile, title) {
         model.launches.start && clockChoice(view),
         h('span', {class: 'muted'}, `${plural(model.launches.count, 'launch')}`,
           model.launches.stride > 1 && ` (one in ${model.launches.stride} is kept in this page)`,
-          `, ${format(model.lasts.reduce((a, b) => a + b, 0), 's')} of GPU time. Drag to move; click, then use the wheel to zoom.`)),
-        h('figure', {}, canvas),
+          `, ${format(model.lasts.reduce((a, b) => a + b, 0), 's')} of GPU time. ${TIMELINE_USE}`)),
+        note, h('figure', {}, canvas), view.line,
         h('p', {class: 'muted'}, 'Launches stand in the program’s order. Each was measured alone, so ' +
           'none lies beside another.', model.launches.start ? ' By the program’s time, gaps are those in ' +
           'which the GPU had no kernel; the time that measuring took is taken away.'
@@ -303,8 +342,13 @@ function timelineSection(profile, title) {
     canvas.addEventListener('keydown', timelineKeys(view));
     listenToPointer(view);
     new ResizeObserver(() => drawTimeline(view)).observe(canvas);
-    section.show = () => drawTimeline(view);
-    section.redraw = () => drawTimeline(view);
+    section.show = section.redraw = () => drawTimeline(view);
+    section.refilter = () => {
+        replace(note, filterNote(shownProfiles()));
+        drawTimeline(view);
+    };
+    replace(note, filterNote(shownProfiles()));
+    showSelected(view);
     section.view = view;
     return section;
 }

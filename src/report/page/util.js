@@ -77,6 +77,9 @@ function format(value, unit) {
     return `${digits(value)} ${unit}`;
 }
 
+/* Without a unit that the head of a table has. */
+const cellText = (value, unit) => format(value, unit).replace(/ flop\/byte$|FLOP\/s$/, '');
+
 const percent = share => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
 const plural = (n, word) => `${grouped(n)} ${word}${n === 1 ? '' : /(ch|s|x)$/.test(word) ? 'es' : 's'}`;
 
@@ -98,12 +101,28 @@ function change(a, b) {
     return `${share < 0 ? '−' : '+'}${Math.abs(100 * share).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
 }
 
+/* A name that may be broken where its words end. */
+const breakable = name => name.split(/(?<=[_,:<])(?=[^_,:<])/).flatMap((part, i) => i > 0 ? [h('wbr'), part] : part);
+
 function shorten(name, width) {
     if (name.length <= width)
         return name;
     const back = Math.floor((width - 1) * 0.4);
     return `${name.slice(0, width - 1 - back)}…${name.slice(name.length - back)}`;
 }
+
+/* A long text is folded: its begin and its end, all of it when it is opened. */
+const MOST_UNFOLDED = 160;
+
+function folded(text) {
+    if (text.length <= MOST_UNFOLDED)
+        return text;
+    return h('details', {class: 'folded'}, h('summary', {},
+        h('span', {class: 'short'}, `${shorten(text, 110)} `),
+        h('span', {class: 'muted'}, `(${grouped(text.length)} letters)`)), h('div', {}, text));
+}
+
+const inLines = (text, width) => text.match(new RegExp(`.{1,${width}}`, 'gsu')) ?? [];
 
 function bytesOf(base64) {
     const text = atob(base64), bytes = new Uint8Array(text.length);
