@@ -66,7 +66,7 @@ void gp_suggest_settle(struct gp_numbers *n, struct gp_suggested_bound *b)
     struct gp_next next;
     gp_next_find((struct gp_runs){n->of_runs, n->count}, n->expected, &next);
     b->runs = n->count;
-    b->middle = next.middle;
+    b->middle = b->exact ? n->of_runs[0] : next.middle; /* a mean may be rounded */
     b->least = b->most = n->of_runs[0];
     for (size_t i = 1; i < n->count; i++) {
         b->least = fmin(b->least, n->of_runs[i]);
