@@ -73,6 +73,7 @@ struct gp_passes {
     bool instrumented;       /* one that gives counters: GP_INSTRUMENTED_PASS */
     bool hardware_wanted;    /* a counter of the hardware that this GPU has, other than the time */
     const char *no_hardware; /* why it counts nothing at present although it was asked to */
+    bool on_trial; /* whether instrumented code is counted without the hardware shows soon */
 };
 
 struct gp_slot_state {
