@@ -11,13 +11,12 @@
 
 /* As many as the kernel follows. */
 #define MOST_INTERPRETERS 4
-#define LONGEST_LINE 256
 
 /* "#!/usr/bin/python3 -u" at the beginning of a file names an interpreter, whose path goes to
- * `path`, which has LONGEST_LINE bytes. */
+ * `path`, which has CLI_LONGEST_PATH bytes. */
 static bool find_interpreter(const char *file, char *path)
 {
-    char line[LONGEST_LINE] = "";
+    char line[CLI_LONGEST_PATH] = "";
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     ssize_t length = fd >= 0 ? read(fd, line, sizeof(line) - 1) : 0;
     if (fd >= 0)
@@ -39,12 +38,19 @@ static bool are_ignored(const char *path)
            (statvfs(path, &about) == 0 && (about.f_flag & ST_NOSUID));
 }
 
+const char *cli_interpreter_of(const char *path, char *room)
+{
+    char next[CLI_LONGEST_PATH];
+    for (int i = 0; i < MOST_INTERPRETERS && find_interpreter(path, next); i++)
+        path = strcpy(room, next);
+    return path;
+}
+
 const char *cli_gets_rights(const char *path)
 {
     struct stat about;
-    char interpreter[LONGEST_LINE], next[LONGEST_LINE];
-    for (int i = 0; i < MOST_INTERPRETERS && find_interpreter(path, next); i++)
-        path = strcpy(interpreter, next);
+    char room[CLI_LONGEST_PATH];
+    path = cli_interpreter_of(path, room);
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || are_ignored(path))
         return NULL;
     if ((about.st_mode & S_ISUID) && about.st_uid != getuid())

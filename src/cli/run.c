@@ -1,6 +1,7 @@
 #include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/counters.h"
+#include "cli/musl.h"
 #include "cli/query.h"
 #include "cli/rights.h"
 #include "cli/run_limit.h"
@@ -134,6 +135,10 @@ static void warn_of_program(const char *name)
                path.data, how);
     else if (found && is_static(gp_text_string(&path)))
         gp_say("%s is linked statically: it cannot be profiled", path.data);
+    if (found && cli_is_for_musl(gp_text_string(&path))) {
+        gp_say("%s is linked with musl: it cannot be profiled, as CUDA needs glibc", path.data);
+        cli_preload_less();
+    }
     gp_text_free(&path);
 }
 

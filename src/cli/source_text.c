@@ -361,9 +361,13 @@ int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass
     gp_wrap(&out, 3, full ? full : lines->source.kernel);
     free(full);
     choose_columns(&p, sass);
-    gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "%s; sm_%d\n",
-                 lines->source.launches,
-                 has_code_columns(&p) ? "; [i]: instructions in the code" : "", lines->source.cc);
+    const char *in_code = has_code_columns(&p) ? "; [i]: instructions in the code" : "";
+    if (lines->source.kinds)
+        gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "%s; sm_%d\n",
+                     lines->source.launches, in_code, lines->source.cc);
+    else
+        gp_text_addf(&out, "   its code alone%s, as nothing was counted%s; sm_%d\n",
+                     sass ? "" : " (--sass shows it)", in_code, lines->source.cc);
     if (!gp_by_line_make(&p.by_line, lines))
         out.failed = true;
     cli_add_heaviest(lines, &p.by_line, &out);

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mix.h"
 #include "base/sha256.h"
+#include "counters/run_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,15 @@ static struct kernel *find_kernel(const struct gp_run *run)
     return NULL;
 }
 
+bool gp_code_counts_note(const struct gp_run *run, int cc)
+{
+    gp_run_shape_and_code(run, cc);
+    struct kernel *k = find_kernel(run);
+    if (k)
+        k->cc = cc;
+    return k != NULL;
+}
+
 bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
 {
     struct kernel *k = all.current = find_kernel(run);
@@ -268,13 +278,15 @@ static void give(struct kernel *k,
                  void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
                  void (*take)(void *user, const struct gp_code_counts *source), void *user)
 {
+    if (k->launches == 0 && !k->cubin)
+        return;
     const struct gp_cubin_image cubin = {.hash = k->hash, .bytes = k->cubin, .size = k->cubin_size};
     if (k->cubin)
         take_cubin(user, &cubin);
     sort(k);
     const struct gp_code_counts source = {.kernel = k->name,
                                           .cc = k->cc,
-                                          .launches = k->launches,
+                                          .launches = k->launches ? k->launches : 1,
                                           .kinds = k->kinds,
                                           .function_count = k->function_count,
                                           .functions = (const char *const *)k->functions,

@@ -13,6 +13,9 @@
  * is to be added: there are too many kernels, or no memory. */
 bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
 
+/* No launch of the run's kernel is counted: only its code is given. The same. */
+bool gp_code_counts_note(const struct gp_run *run, int cc);
+
 /* Adds the counts of one instruction of that launch. */
 void gp_code_counts_add(const char *function, uint32_t offset, enum gp_count_kind kind,
                         uint64_t value);
@@ -21,8 +24,8 @@ void gp_code_counts_add(const char *function, uint32_t offset, enum gp_count_kin
 enum gp_count_kind gp_count_kind_of(const char *base_metric);
 
 /* Gives each kernel, those of one name with different code one after the other, and before it its
- * cubin where there is one. Their arguments live until they
- * return. */
+ * cubin where there is one; one of which nothing was counted only with a cubin. Their arguments
+ * live until they return. */
 void gp_code_counts_visit(void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
                           void (*take)(void *user, const struct gp_code_counts *source),
                           void *user);

@@ -2,6 +2,7 @@
 
 #include "counters/range_config.h"
 #include "counters/sass_config.h"
+#include "counters/sass_session.h"
 #include "cuda/cupti.h"
 
 #include <string.h>
@@ -54,6 +55,11 @@ void gp_collector_describe(struct gp_device *device)
 void gp_collectors_leave(CUcontext context, bool at_rest)
 {
     gp_sass_sessions_leave(context, at_rest);
+}
+
+bool gp_collectors_left_code(void)
+{
+    return gp_sass_sessions_left_code();
 }
 
 void gp_collectors_end(void)

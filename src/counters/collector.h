@@ -73,6 +73,7 @@ struct gp_passes {
     bool instrumented;       /* one that gives counters: GP_INSTRUMENTED_PASS */
     bool hardware_wanted;    /* a counter of the hardware that this GPU has, other than the time */
     const char *no_hardware; /* why it counts nothing at present although it was asked to */
+    bool on_trial; /* whether instrumented code is counted without the hardware shows soon */
 };
 
 struct gp_slot_state {
@@ -154,9 +155,6 @@ extern const struct gp_collector gp_range_collector;
 /* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
 extern const struct gp_collector gp_event_collector;
 
-/* Nobody: a launch is only timed. */
-extern const struct gp_collector gp_timing_collector;
-
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
 
@@ -168,6 +166,10 @@ extern const struct gp_collector gp_timing_collector;
  * memory there only where nothing runs in the context (`at_rest`; an error there is no matter): it
  * waits for it. */
 void gp_collectors_leave(CUcontext context, bool at_rest);
+
+/* True where CUPTI has kept code of kernels after a collection was closed: it refused to free it.
+ */
+bool gp_collectors_left_code(void);
 
 /* The process ends, and all collections have been closed: CUPTI's own end must find nothing to do.
  */
@@ -185,9 +187,5 @@ typedef bool gp_counter_names(const struct gp_device *device, const char ***list
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names,
                                          const struct gp_collector **collector, const char **why);
-
-/* A collection of gp_timing_collector: every counter is absent for that reason. */
-struct gp_collection *gp_timing_open(const struct gp_device *device, gp_counter_names *names,
-                                     const char *reason, const char **why);
 
 #endif

@@ -116,6 +116,15 @@ static bool make_sets(struct gp_collection *c, CUcontext context, const char **w
     return ok;
 }
 
+/* Whether the counters are free, and may be read, shows when they are taken. */
+static bool can_be_enabled(const struct gp_collection *c, const char **why)
+{
+    return !gp_cupti_failed("cuptiEventGroupSetEnable",
+                            gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[0]), why) &&
+           !gp_cupti_failed("cuptiEventGroupSetDisable",
+                            gp_cupti.cuptiEventGroupSetDisable(&c->sets->sets[0]), why);
+}
+
 static struct gp_collection *events_open(CUcontext context, const struct gp_device *device,
                                          const char *const *names, size_t count, const char **why)
 {
@@ -129,7 +138,7 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
     if (!c)
         return NULL;
     c->device = device->ordinal;
-    if (make_sets(c, context, why))
+    if (make_sets(c, context, why) && can_be_enabled(c, why))
         return c;
     events_close(c, true);
     return NULL;
@@ -196,8 +205,8 @@ static bool events_begin(struct gp_collection *c, unsigned slot, unsigned pass,
     bool failed = gp_cupti_failed("cuptiEventGroupSetEnable",
                                   gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
     c->counts = c->counts || !failed;
-    if (!c->counts)
-        c->no_hardware = *why; /* busy, or forbidden: there is no use in trying at every launch */
+    if (failed && (!c->counts || gp_cupti_is_forbidden(*why)))
+        c->no_hardware = *why; /* there is no use in trying at every launch */
     return !failed;
 }
 

@@ -10,7 +10,10 @@
  * that alone has to tell of the next ones. And where a few launches were counted that are alike,
  * the hardware counts others together, or not at all.
  *
- * Where the hardware's counters cannot be had, the SASS metrics count. */
+ * Where the hardware's counters cannot be had, the SASS metrics count: in the order in which that
+ * may work, beside a session that is not started, and without one. Nobody has written down whether
+ * they need the right to read counters, so it is tried, and given up where launches have no
+ * records. */
 #include "base/clock.h"
 #include "counters/slots.h"
 
@@ -33,7 +36,7 @@ static void range_close(struct gp_collection *c, bool context_alive)
 {
     if (c->sass && context_alive)
         gp_sass_session_rest(c->sass, c->context);
-    gp_sass_session_close(c->sass);
+    gp_sass_session_close(c->sass, context_alive);
     gp_own_close(c->own);
     gp_range_session_close(c->session, context_alive);
     gp_counter_list_free(&c->list);
@@ -68,27 +71,6 @@ static unsigned slots_of(const struct gp_collection *c)
     return ranges < GP_MOST_SLOTS ? ranges : GP_MOST_SLOTS;
 }
 
-/* Beside a session with the hardware's counters the SASS metrics compare launches; without one
- * they count. */
-static void open_sass(struct gp_collection *c)
-{
-    size_t count = c->list.instrumented;
-    if (!count)
-        return;
-    c->tells = !c->no_session;
-    if (!c->tells) {
-        c->sass = gp_sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
-                                        c->own, c->sass_unavailable, &c->no_sass);
-        return;
-    }
-    c->no_sass = "the check counters would take a pass of their own beside this selection";
-    if (c->list.check_count < GP_LEAST_CHECKS)
-        return;
-    c->recall =
-        gp_recall_new(count + c->list.own_count + c->list.check_count, c->list.hardware_used);
-    c->sass = c->recall ? gp_sass_session_tell(&c->device, c->own, &c->no_sass) : NULL;
-}
-
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
                                         const char *const *names, size_t count, const char **why)
 {
@@ -118,14 +100,14 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
     c->own = c->list.own_count ? gp_own_open() : NULL;
-    if (!gp_collection_open_session(c, why)) {
+    /* Whether the counters are free shows when they are taken. */
+    if (!gp_collection_open_session(c, why) || !gp_range_session_start(c->session, why))
+        gp_collection_lose_session(c, *why);
+    if (!c->session && !gp_cupti_is_forbidden(*why)) {
         range_close(c, true);
         return NULL;
     }
-    /* Whether the counters are free shows when they are taken. */
-    if (!gp_range_session_start(c->session, why))
-        gp_collection_lose_session(c, *why);
-    open_sass(c);
+    gp_collection_open_sass(c);
     return c;
 }
 
@@ -249,7 +231,8 @@ static struct gp_passes range_passes(struct gp_collection *c)
         .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
         .instrumented = instruments(c),
         .hardware_wanted = wants_hardware(c),
-        .no_hardware = c->list.hardware_used ? c->no_session : NULL,
+        .on_trial = gp_collection_is_on_trial(c),
+        .no_hardware = c->list.hardware_used || !instruments(c) ? c->no_session : NULL,
     };
 }
 
@@ -269,7 +252,10 @@ static bool begin_instrumented(struct gp_collection *c, unsigned slot, const str
         return false;
     }
     t->started_ms = 1e3 * gp_clock_seconds();
-    return gp_sass_session_begin(c->sass, c->context, why);
+    bool begun = gp_sass_session_begin(c->sass, c->context, why);
+    if (!begun)
+        gp_collection_note_sass(c, false, *why);
+    return begun;
 }
 
 static void take_own(struct gp_collection *c, unsigned slot)
@@ -304,6 +290,10 @@ static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run
         take_own(c, slot);
     free(values);
     free(absent);
+    if (!ok)
+        gp_collection_note_sass(c, false, *why);
+    else
+        gp_collection_note_sass(c, true, NULL);
     if (ok)
         c->slots[slot].retries = run->cost->retries = gp_sass_session_met_retries(c->sass);
     if (ok && c->tells)

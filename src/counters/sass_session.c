@@ -141,14 +141,14 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
         s->has[GP_OWN_THREADS] = false; /* those at accesses to memory would count twice */
         return s;
     }
-    gp_sass_session_close(s);
+    gp_sass_session_close(s, true);
     return NULL;
 }
 
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              struct gp_own *own, const char **unavailable,
-                                              const char **why)
+                                              struct gp_own *own, const char *no_hardware,
+                                              const char **unavailable, const char **why)
 {
     struct gp_sass_session *s = new_session(why);
     if (!s)
@@ -168,21 +168,29 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
     size_t base_count = 0;
     const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
     if (!bases || !configure(s, device, bases, base_count, why)) {
-        gp_sass_session_close(s);
+        gp_sass_session_close(s, true);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
         unavailable[i] = gp_instrumented_unavailable(s->counters, i);
         if (gp_instrumented_shares_addresses(s->counters, i))
-            unavailable[i] = "it takes the counters of the hardware besides";
+            unavailable[i] = no_hardware;
     }
     return s;
 }
 
-void gp_sass_session_close(struct gp_sass_session *s)
+static bool left_code;
+
+bool gp_sass_sessions_left_code(void)
+{
+    return left_code;
+}
+
+void gp_sass_session_close(struct gp_sass_session *s, bool context_alive)
 {
     if (!s)
         return;
+    left_code = left_code || (s->enabled && context_alive);
     gp_instrumented_close(s->counters);
     free(s->records);
     free(s->values);

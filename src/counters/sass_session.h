@@ -30,12 +30,15 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
 
 /* A session for the named counters. Those that cannot be computed have their reason in
  * unavailable[i], NULL else. Those that depend on which addresses threads share are among them:
- * CUPTI does not count them. */
+ * only the hardware counts them, which it does not for the reason no_hardware. */
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              struct gp_own *own, const char **unavailable,
-                                              const char **why);
-void gp_sass_session_close(struct gp_sass_session *s);
+                                              struct gp_own *own, const char *no_hardware,
+                                              const char **unavailable, const char **why);
+void gp_sass_session_close(struct gp_sass_session *s, bool context_alive);
+/* True where a session was closed while CUPTI's code was in kernels, and could not be taken away.
+ */
+bool gp_sass_sessions_left_code(void);
 
 /* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives

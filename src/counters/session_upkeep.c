@@ -1,5 +1,5 @@
-/* The session of a collection with the hardware's counters: opened, and opened anew where it was
- * lost. */
+/* The sessions of a collection: that with the hardware's counters, opened, and opened anew where it
+ * was lost; and the SASS metrics beside it, or without it. */
 #include "base/clock.h"
 #include "counters/slots.h"
 
@@ -12,6 +12,11 @@
 /* CUPTI's image has half a million bytes for each range with the default counters, and it is kept
  * twice. It is emptied at some GB/s. */
 #define MOST_BYTES ((size_t)64 << 20)
+
+/* Launches in a row of which the SASS metrics counted nothing, without the right to read counters.
+ * The first one of a process has records in any case. */
+#define MOST_UNCOUNTED 2
+#define LEAST_COUNTED 2
 
 bool gp_collection_open_session(struct gp_collection *c, const char **why)
 {
@@ -33,7 +38,7 @@ void gp_collection_lose_session(struct gp_collection *c, const char *why)
             c->slots[t].hardware_lost = why;
     c->no_session = why;
     c->retry_after = c->retry_after ? fmin(2 * c->retry_after, LAST_RETRY) : FIRST_RETRY;
-    c->retry_at = gp_clock_seconds() + c->retry_after;
+    c->retry_at = gp_cupti_is_forbidden(why) ? INFINITY : gp_clock_seconds() + c->retry_after;
 }
 
 static void close_session(struct gp_collection *c)
@@ -61,4 +66,49 @@ bool gp_collection_has_session(struct gp_collection *c)
     if (c->no_session)
         return gp_clock_seconds() >= c->retry_at && open_anew(c);
     return c->session != NULL;
+}
+
+/* Beside a session with the hardware's counters the SASS metrics compare launches; without one
+ * they count. */
+void gp_collection_open_sass(struct gp_collection *c)
+{
+    size_t count = c->list.instrumented;
+    if (!count)
+        return;
+    c->tells = !c->no_session;
+    if (!c->tells) {
+        c->sass = gp_sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
+                                        c->own, c->no_session, c->sass_unavailable, &c->no_sass);
+        return;
+    }
+    c->no_sass = "the check counters would take a pass of their own beside this selection";
+    if (c->list.check_count < GP_LEAST_CHECKS)
+        return;
+    c->recall =
+        gp_recall_new(count + c->list.own_count + c->list.check_count, c->list.hardware_used);
+    c->sass = c->recall ? gp_sass_session_tell(&c->device, c->own, &c->no_sass) : NULL;
+}
+
+/* They count nothing here, as shows by then. */
+static void give_up_sass(struct gp_collection *c, const char *why)
+{
+    gp_sass_session_rest(c->sass, c->context);
+    gp_sass_session_close(c->sass, true);
+    c->sass = NULL;
+    c->no_sass = why;
+}
+
+/* Without the right to read counters they may be refused, or count in vain. */
+void gp_collection_note_sass(struct gp_collection *c, bool counted, const char *why)
+{
+    c->uncounted = counted ? 0 : c->uncounted + 1;
+    c->counted += counted;
+    bool in_vain = gp_cupti_is_forbidden(c->no_session) && c->uncounted == MOST_UNCOUNTED;
+    if (!c->tells && !counted && (in_vain || gp_cupti_is_forbidden(why)))
+        give_up_sass(c, why);
+}
+
+bool gp_collection_is_on_trial(const struct gp_collection *c)
+{
+    return gp_cupti_is_forbidden(c->no_session) && c->counted < LEAST_COUNTED;
 }

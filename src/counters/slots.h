@@ -65,6 +65,7 @@ struct gp_collection {
     double retry_at, retry_after; /* seconds */
 
     struct gp_sass_session *sass;
+    unsigned counted, uncounted; /* launches by that; in a row in vain */
     const char *no_sass;
     bool tells;                    /* it compares launches; else it counts */
     const char **sass_unavailable; /* by name, where it counts: why it does not */
@@ -97,6 +98,14 @@ void gp_collection_lose_session(struct gp_collection *c, const char *why);
 
 /* True where there is one: one that was lost is opened anew when it is time. */
 bool gp_collection_has_session(struct gp_collection *c);
+
+/* Has the SASS metrics compare launches where there is a session, and else count. */
+void gp_collection_open_sass(struct gp_collection *c);
+/* A launch was to be counted by these, in vain for that reason; they are given up where they count
+ * nothing. */
+void gp_collection_note_sass(struct gp_collection *c, bool counted, const char *why);
+/* Whether they count without the right to read counters is not known yet. */
+bool gp_collection_is_on_trial(const struct gp_collection *c);
 
 /* ---- values (slot_values.c) ------------------------------------------------------------------ */
 

@@ -1,4 +1,5 @@
 #include "cuda/cupti.h"
+#include "base/surroundings.h"
 #include "cuda/cupti_library.h"
 
 #include <dlfcn.h>
@@ -134,16 +135,44 @@ static const char *name_error(const char *function, CUptiResult result)
     return text;
 }
 
+static const char in_use[] =
+    "the GPU's counters are in use by another process (a profiler or a monitor; for DCGM: dcgmi "
+    "profile --pause)";
+
+static char no_permission[512];
+
+/* With the remedy for the surroundings of the process. */
+static const char *forbidden(void)
+{
+    struct gp_surroundings s;
+    pthread_mutex_lock(&lock);
+    if (!no_permission[0]) {
+        size_t used = (size_t)snprintf(no_permission, sizeof(no_permission),
+                                       "no permission to read the GPU's counters; ");
+        gp_surroundings_find(&s, "");
+        gp_surroundings_remedy(&s, no_permission + used, sizeof(no_permission) - used);
+    }
+    pthread_mutex_unlock(&lock);
+    return no_permission;
+}
+
+bool gp_cupti_may_pass(const char *why)
+{
+    return why == in_use;
+}
+
+bool gp_cupti_is_forbidden(const char *why)
+{
+    return why == no_permission;
+}
+
 const char *gp_cupti_error(const char *function, CUptiResult result)
 {
     switch ((int)result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-        return "no permission to read the GPU's counters; run as root, or load the driver with "
-               "NVreg_RestrictProfilingToAdminUsers=0";
+        return forbidden();
     case CUPTI_ERROR_HARDWARE_BUSY:
-        return "the GPU's counters are in use by another process (a profiler or a monitor; for "
-               "DCGM: "
-               "dcgmi profile --pause)";
+        return in_use;
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
         return "another tool uses CUPTI in this process";
     case CUPTI_ERROR_INVALID_CHIP_NAME:
@@ -151,6 +180,16 @@ const char *gp_cupti_error(const char *function, CUptiResult result)
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
         return "the hypervisor does not let this virtual GPU be profiled";
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+        return "the GPU is in confidential computing mode, where nothing may be counted";
+    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
+        return "CUPTI counts nothing on mining processors (CMP)";
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+        return "CUPTI counts nothing on this slice of a GPU (MIG)";
+    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
+        return "CUPTI counts nothing on GPUs that are linked by SLI";
+    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
+        return "CUPTI counts nothing under this version of WSL";
     case CUPTI_ERROR_NOT_INITIALIZED:
         return "CUPTI could not start; it must not be newer than the driver";
     default:

@@ -64,6 +64,11 @@ uint32_t gp_cupti_version(void);
  * else the function's and the error's name. The text lives for ever. */
 const char *gp_cupti_error(const char *function, CUptiResult result);
 
+/* True for such a text where others may free the counters. */
+bool gp_cupti_may_pass(const char *why);
+/* True for the one of a process that has not the right to read them. */
+bool gp_cupti_is_forbidden(const char *why);
+
 /* Calls a function of CUPTI's; true where that failed, with the reason in *(why). */
 #define GP_CUPTI_FAILED(function, params, why) \
     gp_cupti_failed(#function, gp_cupti.function(params), why)

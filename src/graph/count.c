@@ -1,5 +1,7 @@
 #include "graph/count.h"
 
+#include "base/mix.h"
+#include "graph/graphs.h"
 #include "launch/kernels.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -125,4 +127,48 @@ bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole
         taken = taken || n->taken;
     }
     return taken;
+}
+
+void gp_graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
+                          struct gp_graph_listing *l)
+{
+    if (list)
+        l->kernels = calloc(count + 1, sizeof(*l->kernels));
+    for (unsigned i = 0; i < count; i++) {
+        struct gp_graph_node n = nodes[i];
+        if (n.type != CU_GRAPH_NODE_TYPE_KERNEL || n.disabled)
+            continue;
+        l->first = l->all++ == 0 ? n.function : l->first;
+        l->key = gp_configuration_hash(&n.configuration,
+                                       gp_mix(l->key, (uint64_t)(uintptr_t)n.function));
+        if (gp_kernel_interest(n.function, &n.configuration) == GP_NOT_SELECTED || !takes(&n))
+            continue;
+        if (l->kernels)
+            l->kernels[l->count++] = n;
+        else
+            gp_graph_node_passed_over(&n, GP_TIMED_AS_A_WHOLE);
+    }
+}
+
+void gp_graph_count_clone(const struct gp_graph_clone *clone, bool list, struct gp_graph_listing *l)
+{
+    l->is_one_kernel = clone->order.count == 1 && clone->nodes[0].type == CU_GRAPH_NODE_TYPE_KERNEL;
+    gp_graph_count_whole(clone->nodes, clone->order.count, list || l->is_one_kernel, l);
+}
+
+bool gp_graph_clone_launches_graphs(const struct gp_graph_clone *clone)
+{
+    for (unsigned i = 0; i < clone->order.count; i++)
+        if (clone->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL &&
+            gp_kernel_may_launch_graphs(clone->nodes[i].function))
+            return true;
+    return false;
+}
+
+bool gp_graph_clone_has_disabled(const struct gp_graph_clone *clone)
+{
+    unsigned i = 0;
+    while (i < clone->order.count && !clone->nodes[i].disabled)
+        i++;
+    return i < clone->order.count;
 }

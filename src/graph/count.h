@@ -20,6 +20,20 @@ struct gp_graph_node *gp_graph_kernels_of_clone(const struct gp_graph_clone *clo
 bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
                     bool *unending);
 
+/* Counts the launches as well, of a graph that is launched as it is and timed as a whole; lists
+ * those that are to be recorded where that is wanted, and else passes them over. */
+struct gp_graph_listing;
+void gp_graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
+                          struct gp_graph_listing *listing);
+/* The same of a clone; that of one kernel is always listed. */
+void gp_graph_count_clone(const struct gp_graph_clone *clone, bool list,
+                          struct gp_graph_listing *listing);
+
+/* True where some kernel of it may launch graphs, as far as is known. */
+bool gp_graph_clone_launches_graphs(const struct gp_graph_clone *clone);
+/* True where some node of it does not run. */
+bool gp_graph_clone_has_disabled(const struct gp_graph_clone *clone);
+
 /* A node that was to be measured is not. */
 void gp_graph_node_passed_over(struct gp_graph_node *node, enum gp_passed_over why);
 

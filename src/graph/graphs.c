@@ -28,6 +28,7 @@ struct gp_graph {
     bool none_selected; /* of its kernels, when last asked */
     bool unending;      /* one of these is known not to end by itself, the same */
     bool none_launches; /* graphs, the same */
+    bool listed;        /* its kernels have been recorded (gp_graph_list_kernels) */
     bool launching;     /* a thread has taken nodes of it, and is about to launch them */
     UT_hash_handle hh;
 };
@@ -93,7 +94,7 @@ static void keep_kernels(struct gp_graph *g, CUgraph graph)
 static void read_graph(struct gp_graph *g, CUgraph graph)
 {
     forget_nodes(g);
-    g->not_counted = g->none_selected = g->none_launches = g->unending = false;
+    g->not_counted = g->none_selected = g->none_launches = g->unending = g->listed = false;
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
                  : gp_graph_clone_make(&g->clone, graph);
@@ -166,21 +167,13 @@ void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long f
     gp_own_work_ends();
 }
 
-static bool has_disabled_nodes(const struct gp_graph *g)
-{
-    for (unsigned i = 0; i < g->clone.order.count; i++)
-        if (g->clone.nodes[i].disabled)
-            return true;
-    return false;
-}
-
 void gp_graph_update_begins(CUgraphExec exec)
 {
     gp_own_work_begins();
     struct gp_graph *g = take(exec);
     if (g) {
         /* Whether nodes stay disabled is the driver's to know. */
-        g->not_counted = g->not_counted || has_disabled_nodes(g);
+        g->not_counted = g->not_counted || gp_graph_clone_has_disabled(&g->clone);
         if (g->why == GP_GRAPH_SPLITS && (g->not_counted || !gp_session_measures()))
             g->why = GP_GRAPH_NOT_FOLLOWED;
         if (!g->kernels)
@@ -248,7 +241,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
         begin_anew(&g->clone.runs);
-        g->none_selected = g->none_launches = g->unending = false;
+        g->none_selected = g->none_launches = g->unending = g->listed = false;
         if (g->clone.by_code)
             g->clone.spread = false;
         /* The function may be another one; its context cannot. */
@@ -291,7 +284,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
         begin_anew(&g->clone.runs);
-        g->none_selected = g->none_launches = g->unending = false;
+        g->none_selected = g->none_launches = g->unending = g->listed = false;
         n->disabled = !enabled;
         if (g->clone.by_code)
             g->clone.spread = false;
@@ -344,12 +337,8 @@ static bool launches_graphs(struct gp_graph *g)
 {
     if (g->none_launches || !gp_kernels_launch_graphs())
         return false;
-    for (unsigned i = 0; i < g->clone.order.count; i++)
-        if (g->clone.nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL &&
-            gp_kernel_may_launch_graphs(g->clone.nodes[i].function))
-            return true;
-    g->none_launches = true;
-    return false;
+    g->none_launches = !gp_graph_clone_launches_graphs(&g->clone);
+    return !g->none_launches;
 }
 
 /* Counts the launches of its kernels. True where some are to be measured. Locked. */
@@ -363,6 +352,22 @@ static bool count_kernels(struct gp_graph *g, bool as_a_whole)
                                 &selected, &g->unending);
     g->none_selected = !selected;
     return taken;
+}
+
+bool gp_graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
+{
+    *l = (struct gp_graph_listing){0};
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g && !g->not_counted) {
+        if (g->kernels)
+            gp_graph_count_whole(g->kernels, g->kernel_count, !g->listed, l);
+        else
+            gp_graph_count_clone(&g->clone, !g->listed, l);
+        g->listed = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return g != NULL;
 }
 
 bool gp_graph_may_be_too_wide(CUgraphExec exec)

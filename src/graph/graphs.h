@@ -45,6 +45,20 @@ void gp_graph_launched(CUgraphExec exec);
 /* In between: those that were to be measured, and were not yet, are not. */
 void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
 
+/* The kernels of a graph that is about to be launched as it is, and timed as a whole. */
+struct gp_graph_listing {
+    struct gp_graph_node *kernels; /* to be recorded; to be freed */
+    unsigned count;
+    bool is_one_kernel; /* the graph is that kernel, and nothing else */
+    uint64_t key;       /* graphs with the same kernels have the same; 0: they are not known */
+    CUfunction first;
+    unsigned all; /* that it has */
+};
+/* Counts the launch as launches of its kernels. Those of the user's are to be recorded at the
+ * graph's first launch, and where it is but one kernel at each; else they are passed over. False
+ * where the graph's instantiation was not seen. */
+bool gp_graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *listing);
+
 /* True where the graph would be split, but its nodes have no branches yet (graph/width.h). */
 bool gp_graph_may_be_too_wide(CUgraphExec exec);
 

@@ -2,17 +2,23 @@
 
 #include "base/added_time.h"
 #include "base/log.h"
-#include "cuda/green.h"
+#include "gate/blocking.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
 #include "gate/own_work.h"
 #include "gate/waits.h"
 #include "graph/again.h"
+#include "graph/count.h"
 #include "graph/graphs.h"
 #include "graph/split.h"
 #include "graph/width.h"
+#include "launch/at_exit.h"
+#include "launch/kernels.h"
 #include "launch/launch.h"
 #include "launch/session.h"
+#include "launch/timed.h"
+
+#include <stdlib.h>
 
 /* Reasons that are said. */
 #define MOST_SAID 3
@@ -126,6 +132,87 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     return true;
 }
 
+/* ---- as it is, and timed --------------------------------------------------------------------- */
+
+struct timed_whole {
+    struct gp_launch call; /* of the graph's one kernel; else only its stream counts */
+    struct whole_launch *whole;
+    struct gp_timing timing;
+    bool begun;
+};
+
+static CUresult run_timed(const struct gp_launch *call)
+{
+    struct timed_whole *t = (struct timed_whole *)call;
+    gp_gate_share();
+    gp_blocking_noted(GP_MAY_WAIT);
+    if (t->begun)
+        gp_timing_starts(&t->timing);
+    gp_added_pauses();
+    CUresult result = run_whole(&t->whole->call);
+    gp_added_resumes();
+    if (t->begun)
+        gp_timing_stops(&t->timing, result);
+    gp_blocking_noted(GP_MAY_WAIT);
+    gp_gate_unshare();
+    return result;
+}
+
+static struct gp_launch launch_of(const struct gp_launch *graph, const struct gp_graph_node *kernel)
+{
+    return (struct gp_launch){.function = kernel->function,
+                              .stream = graph->stream,
+                              .per_thread_stream = graph->per_thread_stream,
+                              .of_graph = true,
+                              .configuration = kernel->configuration};
+}
+
+static void begin_timed(struct timed_whole *t, const struct gp_graph_listing *l,
+                        enum gp_passed_over *why)
+{
+    struct gp_text name = {0};
+    t->call = t->whole->call;
+    if (l->is_one_kernel && l->count == 1) {
+        t->call = launch_of(&t->whole->call, &l->kernels[0]);
+        t->begun = gp_timing_begins(&t->timing, &t->call, why);
+        return;
+    }
+    t->begun = l->all > 0 && gp_timing_begins_whole(&t->timing, &t->call);
+    if (!t->begun)
+        return;
+    gp_kernel_add_name(l->first, &name);
+    gp_timing_is_of(&t->timing, gp_whole_times_of(l->key, gp_text_string(&name), l->all,
+                                                  gp_timing_device(&t->timing)));
+    gp_text_free(&name);
+}
+
+/* Its kernels have no times of their own, unless it is but one: the program's work is not changed.
+ */
+static void launch_timed(struct whole_launch *w)
+{
+    struct gp_graph_listing l;
+    struct timed_whole t = {.whole = w};
+    enum gp_passed_over why = GP_FAILED;
+    bool seen = gp_graph_list_kernels(w->exec, &l);
+    begin_timed(&t, &l, &why);
+    w->result = run_timed(&t.call);
+    if (t.begun)
+        gp_timing_ends(&t.timing, w->result);
+    bool recorded = l.is_one_kernel && t.begun && w->result == CUDA_SUCCESS;
+    for (unsigned i = 0; i < l.count && !recorded; i++) {
+        struct gp_launch call = launch_of(&w->call, &l.kernels[i]);
+        if (w->result != CUDA_SUCCESS || l.is_one_kernel || !gp_timed_describe(&call, &why))
+            gp_graph_node_passed_over(&l.kernels[i], w->result == CUDA_SUCCESS ? why : GP_FAILED);
+    }
+    free(l.kernels);
+    if (w->result == CUDA_SUCCESS && !seen)
+        gp_graph_say(GP_GRAPH_UNSEEN);
+    if (w->result == CUDA_SUCCESS)
+        gp_end_at_exit();
+}
+
+/* ---- node by node ---------------------------------------------------------------------------- */
+
 /* Before its launches are counted: those of a graph that is too wide are not seen. */
 static void spread_by_code(CUgraphExec exec)
 {
@@ -141,15 +228,14 @@ static void launch_or_split(void *whole)
 {
     struct whole_launch *w = whole;
     enum gp_graph_reason why;
+    if (gp_is_only_timed(w->call.stream)) {
+        launch_timed(w);
+        return;
+    }
     if (gp_graph_may_be_too_wide(w->exec))
         spread_by_code(w->exec);
-    bool taken = gp_graph_is_wanted(w->exec, &why, &w->unending), wanted = taken;
-    if (wanted && gp_stream_is_green(w->call.stream)) {
-        gp_graph_passed_over(w->exec, GP_AS_A_WHOLE);
-        wanted = false;
-        why = GP_GRAPH_GREEN;
-    }
-    if (!wanted || !launch_by_nodes(w, &w->result)) {
+    bool taken = gp_graph_is_wanted(w->exec, &why, &w->unending);
+    if (!taken || !launch_by_nodes(w, &w->result)) {
         w->result = gp_launch_plainly(&w->call);
         if (w->result == CUDA_SUCCESS)
             gp_graph_say(why);

@@ -1,6 +1,7 @@
 /* Settings for the program's kernels: held launches are replayed before one changes. */
 #include "base/hash.h"
 #include "hook/entry.h"
+#include "launch/timed.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -80,7 +81,9 @@ GP_EXPORT CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute att
     GP_FORWARD_UNLESS_OURS(cuFuncSetAttribute, hfunc, attrib, value);
     if (gp_any_held() && !is_attribute(hfunc, attrib, value))
         gp_launch_before_function_changes(hfunc);
-    return gp_cuda.cuFuncSetAttribute(hfunc, attrib, value);
+    CUresult result = gp_cuda.cuFuncSetAttribute(hfunc, attrib, value);
+    gp_timed_function_changes();
+    return result;
 }
 
 GP_EXPORT CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel,
@@ -89,7 +92,9 @@ GP_EXPORT CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CU
     GP_FORWARD_UNLESS_OURS(cuKernelSetAttribute, attrib, val, kernel, dev);
     if (gp_any_held() && !is_kernel_attribute(kernel, attrib, val, dev))
         before_kernel_changes(kernel);
-    return gp_cuda.cuKernelSetAttribute(attrib, val, kernel, dev);
+    CUresult result = gp_cuda.cuKernelSetAttribute(attrib, val, kernel, dev);
+    gp_timed_function_changes();
+    return result;
 }
 
 GP_EXPORT CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)

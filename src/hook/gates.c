@@ -1,9 +1,12 @@
 /* Calls we have no interest in, except that they must not run while a launch is being replayed:
- * their writes would be taken for the kernel's work and undone. And calls whose success means that
- * kernels can from now on write memory that we cannot save. */
+ * their writes would be taken for the kernel's work and undone. Calls whose success means that
+ * kernels can from now on write memory that we cannot save. And calls that have waited for
+ * launches. */
+#include "gate/blocking.h"
 #include "hook/entry.h"
 #include "hook/writers.h"
 #include "launch/copies.h"
+#include "launch/timed.h"
 #include "memory/buffers.h"
 
 /* `note`: before the call passes the gate. */
@@ -20,6 +23,27 @@
 #define GATE(base, version, suffix, symbol, parameters, arguments) \
     WRITES(base, version, suffix, symbol, parameters, arguments, (void)0)
 
+#define HOLDS(base, version, suffix, symbol, parameters, arguments) \
+    GP_EXPORT CUresult symbol parameters                            \
+    {                                                               \
+        GP_FORWARD(symbol, arguments);                              \
+        gp_gate_pass();                                             \
+        gp_blocking_noted(GP_MAY_HOLD);                             \
+        CUresult result = gp_cuda.symbol arguments;                 \
+        gp_blocking_noted(GP_MAY_HOLD);                             \
+        gp_gate_passed();                                           \
+        return result;                                              \
+    }
+
+#define WAITS(base, version, suffix, symbol, parameters, arguments) \
+    GP_EXPORT CUresult symbol parameters                            \
+    {                                                               \
+        GP_FORWARD(symbol, arguments);                              \
+        CUresult result = gp_cuda.symbol arguments;                 \
+        gp_timed_waited();                                          \
+        return result;                                              \
+    }
+
 #define FIRST_OF(first, ...) (first)
 
 /* A copy's time is taken where the user has asked for it. */
@@ -35,6 +59,7 @@
         if (seen)                                                                       \
             gp_copy_ends(&copy, result);                                                \
         gp_gate_passed();                                                               \
+        gp_timed_waited(); /* it may have waited */                                     \
         return result;                                                                  \
     }
 

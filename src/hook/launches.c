@@ -1,5 +1,6 @@
 /* Every way to start a kernel. A wrapper describes the launch and says how to repeat it; launch/
  * decides how it is made. */
+#include "gate/blocking.h"
 #include "gate/captures.h"
 #include "hook/entry.h"
 #include "launch/launch.h"
@@ -142,7 +143,9 @@ LAUNCH_EXTENDED(_ptsz, true)
     {                                                   \
         GP_FORWARD(symbol, arguments);                  \
         gp_gate_share();                                \
+        gp_blocking_noted(GP_MAY_WAIT);                 \
         CUresult result = gp_cuda.symbol arguments;     \
+        gp_blocking_noted(GP_MAY_WAIT);                 \
         gp_gate_unshare();                              \
         if (result == CUDA_SUCCESS)                     \
             gp_launch_not_measured(what);               \

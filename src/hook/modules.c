@@ -13,6 +13,7 @@
 #include "launch/contexts.h"
 #include "launch/copies.h"
 #include "launch/kernels.h"
+#include "launch/timed.h"
 #include "memory/buffers.h"
 
 #include <stdatomic.h>
@@ -198,6 +199,7 @@ static void leave_context(void *context)
         gp_copies_leave(context);
         gp_graphs_forget_context(context);
         gp_graph_streams_leave(context);
+        gp_timed_leave(context);
         gp_context_leave(context);
     }
     /* Launches that are held in other contexts need their kernels. */

@@ -1,6 +1,7 @@
 #include "hook/writers.h"
 
 #include "cuda/green.h"
+#include "gate/blocking.h"
 #include "gate/captures.h"
 #include "memory/sharing.h"
 
@@ -59,8 +60,17 @@ void gp_writes_peer(const CUDA_MEMCPY3D_PEER_v1 *copy, CUstream stream)
         gp_writes(on_device(copy->dstMemoryType, copy->dstDevice), stream);
 }
 
+static bool waits(const CUstreamBatchMemOpParams *operation)
+{
+    return operation->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+           operation->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
+
 void gp_writes_operations(const CUstreamBatchMemOpParams *list, unsigned count, CUstream stream)
 {
+    for (unsigned i = 0; list && i < count; i++)
+        if (waits(&list[i]))
+            gp_blocking_noted(GP_MAY_HOLD);
     CUcontext by = list ? gp_writer(stream) : NULL;
     for (unsigned i = 0; by && i < count; i++)
         if (list[i].operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 ||

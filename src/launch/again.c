@@ -39,7 +39,7 @@ bool gp_again_begin(struct gp_again *a, CUstream stream, bool only_known, const 
     *why = "no kernel is to run more often than in the program";
     if (gp_user.recorded.replay_off)
         return false;
-    *why = a->context->green ? GP_GREEN_REASON : gp_memory_replay_barred();
+    *why = gp_memory_replay_barred();
     if (!*why)
         *why = gp_context_disturbed(a->context);
     return !*why;

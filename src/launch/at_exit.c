@@ -5,6 +5,7 @@
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/session.h"
+#include "launch/timed.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 static void end_collecting(void *unused)
 {
     (void)unused;
+    gp_timed_end();
     gp_gate_line_up();
     bool collected = gp_contexts_collect(), closed = collected && gp_gate_shut_in_time();
     gp_contexts_end(closed || !collected);

@@ -26,15 +26,11 @@ static bool counter_names(const struct gp_device *device, const char ***list, si
     return gp_metrics_counters(gp_results_metrics(), device, list, count);
 }
 
-static struct gp_context *find(CUcontext handle, bool green)
+static struct gp_context *find(CUcontext handle)
 {
     struct gp_context *c;
-    DL_FOREACH(contexts, c)
-    {
-        if (c->handle == handle && c->green == green)
-            return c;
-    }
-    return NULL;
+    DL_SEARCH_SCALAR(contexts, c, handle, handle);
+    return c;
 }
 
 /* Makes the context current for a while; false where it is dead or gone. */
@@ -54,6 +50,14 @@ static void end_pass(struct gp_context *c)
     c->in_pass = false;
 }
 
+void gp_say_without_hardware(bool instrumented, const char *why)
+{
+    static struct gp_once once;
+    gp_say_limited(
+        &once, 1, "only times, shapes and %s are measured: %s",
+        instrumented ? "counters of instrumented code" : "theoretical occupancy of launches", why);
+}
+
 /* The context is current while it is alive. */
 static void close_collection(struct gp_context *c, bool alive)
 {
@@ -71,8 +75,13 @@ static void close_collection(struct gp_context *c, bool alive)
     if (c->pending)
         gp_pending_settle(&c->pending, c->collector, c->collection, false);
     c->in_pass = false;
+    if (c->on_trial)
+        gp_say_without_hardware(c->collector->passes(c->collection).instrumented, c->on_trial);
+    c->on_trial = NULL;
     c->collector->close(c->collection, alive && !c->busy);
     c->collection = NULL;
+    if (gp_collectors_left_code())
+        gp_kernels_hold();
 }
 
 /* CUDA_ERROR_NOT_READY where the context does not come to rest, for which CUPTI would wait. At the
@@ -208,7 +217,7 @@ bool gp_contexts_collect(void)
 
 bool gp_context_is_known(CUcontext handle)
 {
-    return find(handle, false) || find(handle, true);
+    return find(handle) != NULL;
 }
 
 void gp_contexts_end(bool read)
@@ -226,22 +235,9 @@ void gp_contexts_end(bool read)
     }
 }
 
-static bool only_times(struct gp_context *c, const char **why)
-{
-    static struct gp_once once;
-    c->collector = &gp_timing_collector;
-    c->collection = gp_timing_open(&c->device, counter_names, GP_GREEN_REASON, why);
-    if (!c->collection)
-        return false;
-    gp_say_limited(&once, 1,
-                   "launches in green contexts are only timed: CUPTI counts nothing there");
-    gp_results_device(&c->device);
-    return true;
-}
-
 static bool shares_counters(const struct gp_context *c, const struct gp_context *other)
 {
-    return other->collection && !other->green && other->device.ordinal == c->device.ordinal;
+    return other->collection && other->device.ordinal == c->device.ordinal;
 }
 
 /* Closes the collections of the other contexts on its device. False where one of these is at work,
@@ -280,11 +276,11 @@ bool gp_context_collects(struct gp_context *c, const char **why)
         return true;
     }
     /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
+    if (!gp_cupti_find(why))
+        return false;
     if (!c->described)
         gp_collector_describe(&c->device);
     c->described = true;
-    if (c->green)
-        return only_times(c, why);
     *why = NULL;
     if (!close_others(c))
         return false;
@@ -336,23 +332,22 @@ static bool make_events(struct gp_context *c)
     return made;
 }
 
-struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **why)
+struct gp_context *gp_context_enter(CUcontext handle, const char **why)
 {
-    struct gp_context *c = find(handle, green);
+    struct gp_context *c = find(handle);
     if (c) {
         *why = NULL;
         return c->dead ? NULL : c;
     }
     CUdevice device;
     *why = "no device is current";
-    if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS || !gp_cupti_find(why))
+    if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return NULL;
     *why = "out of memory";
     c = calloc(1, sizeof(*c));
     if (!c)
         return NULL;
     c->handle = handle;
-    c->green = green;
     *why = "no event can be made to wait for";
     if (!make_events(c)) {
         free(c);
@@ -386,9 +381,9 @@ struct gp_snapshot *gp_context_around(struct gp_context *c, const char **why)
     return open_once(c, &c->around, false, why);
 }
 
-static void leave(CUcontext handle, bool green)
+void gp_context_leave(CUcontext handle)
 {
-    struct gp_context *c = find(handle, green);
+    struct gp_context *c = find(handle);
     if (!c)
         return;
     DL_DELETE(contexts, c);
@@ -415,12 +410,6 @@ static void leave(CUcontext handle, bool green)
     if (alive)
         gp_context_pop();
     free(c);
-}
-
-void gp_context_leave(CUcontext handle)
-{
-    leave(handle, true);
-    leave(handle, false);
 }
 
 CUcontext gp_context_primary(CUdevice device)

@@ -13,7 +13,6 @@
 
 struct gp_context {
     CUcontext handle;
-    bool green;              /* those that run there in a green context: CUPTI counts nothing */
     struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
     bool described;
     bool time_limited; /* the GPU drives a display: it ends kernels that take long */
@@ -47,19 +46,20 @@ struct gp_context {
     unsigned held_up; /* waits in vain, one after the other, for kernels that wait for the host */
     bool in_pass;     /* whose kernel was abandoned: the pass is ended once the context is idle */
     unsigned pass, pass_slot;
-    bool dead; /* a kernel failed: nothing works in it any more */
+    const char *on_trial; /* why the hardware counts nothing; whether more is counted shows soon */
+    bool dead;            /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };
 
-/* The counters that are absent in a green context, and why. */
-#define GP_GREEN_REASON "it runs in a green context, where CUPTI counts nothing"
-
-/* The context, which is current or has the green context of a launch's stream; NULL with the reason
- * in *why, which is NULL for a context that has failed and of which that was said. */
-struct gp_context *gp_context_enter(CUcontext handle, bool green, const char **why);
+/* The context, which is current; NULL with the reason in *why, which is NULL for a context that has
+ * failed and of which that was said. */
+struct gp_context *gp_context_enter(CUcontext handle, const char **why);
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
  * reason in *why, which is NULL where another context is at work that has the counters now. */
 bool gp_context_collects(struct gp_context *context, const char **why);
+
+/* Says once that the hardware counts nothing, and the measurements that are made all the same. */
+void gp_say_without_hardware(bool instrumented, const char *why);
 
 /* True where something can be replayed there: no kernel has failed, or was abandoned and runs on.
  */

@@ -69,8 +69,8 @@ static bool is_much_queued(const struct gp_context *c)
 
 static bool has_room(const struct gp_context *c)
 {
-    return c->collection && c->counts_hardware && c->snapshot && c->collector->sweep && !c->green &&
-           !c->dead && !c->in_pass && !is_much_queued(c) && !c->collector->full(c->collection) &&
+    return c->collection && c->counts_hardware && c->snapshot && c->collector->sweep && !c->dead &&
+           !c->in_pass && !is_much_queued(c) && !c->collector->full(c->collection) &&
            gp_modules_are_resolved(c->handle) &&
            (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }

@@ -145,28 +145,30 @@ void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
     return gp_module_slim(kernel->module, kernel->name, most, size);
 }
 
-static int attribute(const struct gp_kernel *kernel, CUfunction_attribute which)
+static int attribute(CUfunction function, CUfunction_attribute which)
 {
     int value = 0;
-    if (gp_cuda.cuFuncGetAttribute(&value, which, kernel->function) != CUDA_SUCCESS)
-        return 0;
-    return value;
+    return gp_cuda.cuFuncGetAttribute(&value, which, function) == CUDA_SUCCESS ? value : 0;
 }
 
 int gp_kernel_carveout(const struct gp_kernel *kernel)
 {
-    return attribute(kernel, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    return attribute(kernel->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+}
+
+void gp_function_describe(CUfunction f, struct gp_record *launch)
+{
+    launch->registers = (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    launch->shared_static = (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    launch->local_bytes = (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    launch->max_threads_per_block = (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    launch->max_shared_dynamic =
+        (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    launch->shared_carveout = attribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
 }
 
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
 {
     launch->kernel = kernel->name;
-    launch->registers = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS);
-    launch->shared_static = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    launch->local_bytes = (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-    launch->max_threads_per_block =
-        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    launch->max_shared_dynamic =
-        (unsigned)attribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-    launch->shared_carveout = gp_kernel_carveout(kernel);
+    gp_function_describe(kernel->function, launch);
 }

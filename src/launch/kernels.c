@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mix.h"
 #include "code/code_hash.h"
+#include "counters/code_counts.h"
 #include "launch/polls.h"
 #include "launch/sampling.h"
 #include "launch/selection.h"
@@ -16,6 +17,8 @@
 
 /* Kernels named in messages; a communication library has many. */
 #define MOST_REFUSALS 5
+/* The compute capability, times ten, from which on machine code is read. */
+#define OLDEST_CODE 70
 /* Names of kernels that were abandoned, remembered beyond their modules and contexts. */
 #define MOST_ABANDONED 256
 
@@ -190,6 +193,52 @@ struct gp_kernel *gp_kernel_find(CUfunction handle)
     struct gp_kernel *k = find(handle);
     pthread_rwlock_unlock(&lock);
     return k;
+}
+
+/* A CUkernel is another function in each context. */
+static CUfunction function_here(const struct gp_kernel *k)
+{
+    CUfunction function = k->function;
+    if (function != k->handle &&
+        gp_cuda.cuKernelGetFunction(&function, (CUkernel)k->handle) != CUDA_SUCCESS)
+        return k->function;
+    return function;
+}
+
+/* Locked for writing. */
+static bool ask_facts(struct gp_kernel *k, const struct gp_device *device,
+                      struct gp_kernel_facts *facts)
+{
+    const int cc = 10 * device->cc_major + device->cc_minor;
+    const struct gp_run run = {.kernel = k->name,
+                               .code = &k->code,
+                               .find_code = gp_kernel_find_code,
+                               .find_cubin = gp_kernel_find_cubin,
+                               .find_code_data = k};
+    *facts = (struct gp_kernel_facts){
+        .name = strdup(k->name),
+        .function = function_here(k),
+        .may_wait = gp_kernel_may_wait(k, device),
+        .may_poll = gp_kernel_may_poll(k, device),
+    };
+    if (facts->name && cc >= OLDEST_CODE)
+        gp_code_counts_note(&run, cc);
+    return facts->name != NULL;
+}
+
+bool gp_kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+                         struct gp_kernel_facts *facts)
+{
+    pthread_rwlock_wrlock(&lock);
+    struct gp_kernel *k = find(handle);
+    bool known = k && ask_facts(k, device, facts);
+    pthread_rwlock_unlock(&lock);
+    return known;
+}
+
+unsigned long gp_kernels_forgotten(void)
+{
+    return atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
 
 /* Locks, for writing only where the kernel is new. NULL when out of memory; locked all the same.

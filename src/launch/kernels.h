@@ -133,6 +133,22 @@ bool gp_kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device
 /* The cubin for its source lines: a gp_find_cubin. */
 void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
+/* The facts of a kernel for launches that are only timed (launch/timed.h). */
+struct gp_kernel_facts {
+    char *name;          /* mangled; to be freed */
+    CUfunction function; /* in the current context */
+    bool may_wait;       /* by its code */
+    bool may_poll;       /* the host's memory, the same */
+};
+/* Asks for them, once for each kernel and context, as it reads the machine code, and notes that for
+ * its source lines. False when out of memory. With the gate passed; no two threads at a time. */
+bool gp_kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+                         struct gp_kernel_facts *facts);
+/* Fills in the driver's facts of a function, but for its name. */
+void gp_function_describe(CUfunction function, struct gp_record *launch);
+/* Rises when functions are forgotten: then their handles may be others'. */
+unsigned long gp_kernels_forgotten(void);
+
 /* Fills in the driver's facts of the function: registers, shared memory, limits. */
 void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 /* How much of the L1 it wants to be shared memory, in percent; negative: as the driver likes. */

@@ -2,6 +2,7 @@
 
 #include "base/added_time.h"
 #include "base/log.h"
+#include "gate/blocking.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
 #include "gate/own_work.h"
@@ -16,6 +17,7 @@
 #include "launch/sampling.h"
 #include "launch/selection.h"
 #include "launch/session.h"
+#include "launch/timed.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
@@ -282,7 +284,43 @@ static CUresult run_passing(const struct gp_launch *call)
 static CUresult pass(const struct gp_launch *call)
 {
     gp_session_count_launch();
-    return run_and_make_room(call, run_passing);
+    if (!gp_timed_any())
+        return run_and_make_room(call, run_passing);
+    /* Its code was not read. */
+    gp_blocking_noted(GP_MAY_WAIT);
+    CUresult result = run_and_make_room(call, run_passing);
+    gp_blocking_noted(GP_MAY_WAIT);
+    return result;
+}
+
+static CUresult run_timed(const struct gp_launch *call)
+{
+    struct gp_timing timing;
+    enum gp_passed_over why;
+    bool begun = gp_timing_begins(&timing, call, &why);
+    gp_gate_share();
+    if (begun)
+        gp_timing_starts(&timing);
+    CUresult result = run_programs(call);
+    if (begun)
+        gp_timing_stops(&timing, result);
+    gp_gate_unshare();
+    if (begun)
+        gp_timing_ends(&timing, result);
+    else if (result == CUDA_SUCCESS)
+        gp_sampling_passed_over(call, why);
+    return result;
+}
+
+/* Makes the launch with events around it, which are asked later. */
+static CUresult launch_timed(const struct gp_launch *call)
+{
+    CUresult result = run_and_make_room(call, run_timed);
+    if (result == CUDA_SUCCESS)
+        gp_end_at_exit();
+    else
+        gp_sampling_passed_over(call, GP_FAILED);
+    return result;
 }
 
 static CUresult launch(const struct gp_launch *call)
@@ -293,11 +331,15 @@ static CUresult launch(const struct gp_launch *call)
     enum gp_passed_over why;
     enum gp_interest interest = gp_kernel_interest(call->function, &call->configuration);
     bool taken = is_taken(call, interest, captures, &turn);
+    if (taken && gp_is_only_timed(call->stream))
+        return launch_timed(call);
     if (taken && may_be_measured(call, interest, captures, &why) && close_gate(&why)) {
         if (launch_deferred(call, &result))
             return result;
         launched = launch_alone(call, turn, &held_up, &why, &result);
         gp_gate_open();
+        if (!launched && gp_is_only_timed(call->stream)) /* as was just found */
+            return launch_timed(call);
         if (!launched)
             interest = gp_kernel_interest(call->function, &call->configuration);
     }

@@ -31,6 +31,9 @@ CUresult gp_launch(const struct gp_launch *call);
     "it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT"
 #define GP_COMMUNICATES "it communicates with other GPUs or processes"
 
+/* Why a kernel of a graph has no time of its own where launches are only timed. */
+#define GP_WHOLE_GRAPH "its graph was launched as it is, and timed as a whole"
+
 /* Why a launch that was to be measured was let through as it is. */
 enum gp_passed_over {
     GP_BESIDE_CAPTURE,
@@ -43,6 +46,7 @@ enum gp_passed_over {
     GP_FAILED,
     GP_AS_A_WHOLE,
     GP_AFTER_END,
+    GP_TIMED_AS_A_WHOLE,
     GP_PASSED_OVER_KINDS,
 };
 

@@ -2,12 +2,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cuda/cupti.h"
 #include "gate/waits.h"
 #include "launch/deferred.h"
 #include "launch/measurement.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
 #include "launch/settings.h"
+#include "launch/timed.h"
 #include "memory/arena.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
@@ -138,19 +140,19 @@ static void hold(struct gp_measurement *m, struct gp_pending *record)
     gp_pending_amend(record, m->runs, 0, m->restored_bytes, m->broken_off);
 }
 
-/* Says once that metrics are missing because the hardware's counters cannot be had. Where nothing
- * else can be counted either there is no use in going on. */
-static void say_without_hardware(struct gp_context *c)
+/* The hardware's counters cannot be had. Where nothing else can be counted either launches are only
+ * timed from here on. */
+static void note_without_hardware(struct gp_context *c)
 {
-    static struct gp_once once;
     struct gp_passes passes = c->collector->passes(c->collection);
+    c->on_trial = passes.on_trial ? passes.no_hardware : NULL;
     if (!passes.no_hardware)
         return;
     if (!passes.instrumented)
-        gp_session_give_up(passes.no_hardware);
-    else
-        gp_say_limited(&once, 1, "only counters of instrumented code are measured: %s",
-                       passes.no_hardware);
+        gp_timed_only_in(c->handle, &c->device, passes.no_hardware,
+                         gp_cupti_may_pass(passes.no_hardware));
+    else if (!passes.on_trial)
+        gp_say_without_hardware(true, passes.no_hardware);
 }
 
 /* The part of our own work that goes on when the program does. A kernel that was abandoned has the
@@ -176,14 +178,12 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     c->wait_failed = false;
     bool ended, counts = passes.hardware > 0 || passes.instrumented;
     m.slot = c->collector->slot(c->collection);
-    if (c->green)
-        m.not_replayed = GP_GREEN_REASON;
-    else if (counts && !gp_user.recorded.replay_off)
+    if (counts && !gp_user.recorded.replay_off)
         save(&m);
     CUresult result = !counts      ? gp_own_run(&m, &ended)
                       : m.snapshot ? measure_by_replay(&m)
                                    : measure_in_turn(&m, turn);
-    say_without_hardware(c);
+    note_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     if (measured)
         hold(&m, gp_measurement_record(&m, index, started));

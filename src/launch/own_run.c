@@ -195,9 +195,6 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
     }
     if (result != CUDA_SUCCESS)
         return result;
-    /* Its events may be of no use in the stream, where another context is current. */
-    if (m->context->green && !timed)
-        return result;
     double seconds = gp_wait_limit();
     CUresult outcome = gp_wait_for_kernel(m, seconds, &m->seconds);
     if (outcome == CUDA_ERROR_NOT_READY) {

@@ -2,12 +2,13 @@
 
 #include "base/added_time.h"
 #include "base/log.h"
-#include "cuda/green.h"
+#include "cuda/cupti.h"
 #include "gate/waits.h"
 #include "launch/deferred.h"
 #include "launch/polls.h"
 #include "launch/session.h"
 #include "launch/settings.h"
+#include "launch/timed.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -25,8 +26,7 @@
 /* Kernels that are named. */
 #define MOST_POLLING 8
 
-/* A stream other than the default ones knows its context; a launch goes there, current or not. */
-static bool is_in_context(CUstream stream, CUcontext context)
+bool gp_stream_is_in_context(CUstream stream, CUcontext context)
 {
     CUcontext own = NULL;
     if (gp_stream_is_default(stream) || !gp_cuda.cuStreamGetCtx)
@@ -102,14 +102,13 @@ struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *re
 {
     CUcontext current = NULL;
     const char *why = NULL;
-    bool green = gp_stream_is_green(stream);
     *reason = GP_FAILED;
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return NULL;
     *reason = GP_ELSEWHERE;
-    if (!green && !is_in_context(stream, current))
+    if (!gp_stream_is_in_context(stream, current))
         return NULL;
-    struct gp_context *context = gp_context_enter(current, green, &why);
+    struct gp_context *context = gp_context_enter(current, &why);
     *reason = why ? GP_AFTER_END : GP_FAILED;
     if (!context && why)
         gp_session_give_up(why);
@@ -126,7 +125,7 @@ static bool is_ready(struct gp_context *c)
     if (gp_context_collects(c, &why))
         return true;
     if (why)
-        gp_session_give_up(why);
+        gp_timed_only_in(c->handle, &c->device, why, gp_cupti_may_pass(why));
     return false;
 }
 

@@ -7,6 +7,9 @@
 #include "launch/kernels.h"
 #include "launch/launch.h"
 
+/* A stream other than the default ones knows its context; a launch goes there, current or not. */
+bool gp_stream_is_in_context(CUstream stream, CUcontext context);
+
 /* The current context, if launches into the stream go there and are measured; NULL where not, and
  * why. */
 struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *why);

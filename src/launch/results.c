@@ -13,6 +13,7 @@
 #include "launch/selection.h"
 #include "launch/settings.h"
 #include "launch/tallies.h"
+#include "launch/whole_times.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
 #include "report/colour.h"
@@ -23,6 +24,7 @@
 #include "report/summary.h"
 #include "report/table.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +173,27 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(results.writer, count);
 }
 
+static void record_whole(void *sum, const struct gp_whole_times *times)
+{
+    struct gp_whole_times *all = sum;
+    all->launches += times->launches;
+    all->timed += times->timed;
+    all->seconds += times->seconds;
+    if (results.writer)
+        gp_whole_times_write(times, results.writer);
+}
+
+/* Their time is no kernel's, so no row of the report has it. */
+static void say_whole_times(void)
+{
+    struct gp_whole_times all = {0};
+    gp_whole_times_visit(record_whole, &all);
+    if (all.timed > 0)
+        gp_say("%" PRIu64 " launches of graphs took %.4g ms on the GPU, which no kernel's time "
+               "holds: graphs are launched as they are, and timed as a whole",
+               all.timed, 1e3 * all.seconds);
+}
+
 static void write_report(const struct gp_text *report)
 {
     struct gp_text rest = {0}, coloured = {0};
@@ -275,6 +298,7 @@ void gp_results_end(bool gave_up)
     if (!results.reported && (!gave_up || gp_summary_launches(results.summary) > 0)) {
         results.reported = true;
         gp_tallies_visit(record_count, NULL);
+        say_whole_times();
         gp_selection_end();
         struct gp_copies copies[GP_COPY_KINDS];
         bool copied = gp_copies_read(copies);

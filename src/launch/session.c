@@ -12,10 +12,12 @@
 #include "launch/results.h"
 #include "launch/selection.h"
 #include "launch/settings.h"
+#include "launch/timed.h"
 #include "report/printing.h"
 #include "report/progress.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -28,7 +30,8 @@ static struct {
     atomic_int pid;        /* of the process that started the session; a forked child is another */
     atomic_ulong launches; /* that were measured, or counted nowhere else */
     bool gave_up;
-} session;
+    pthread_mutex_t numbering; /* two launches have never one number */
+} session = {.numbering = PTHREAD_MUTEX_INITIALIZER};
 
 /* The calls of other threads while the session starts must not be missed. */
 static int wait_for_start(void)
@@ -101,9 +104,11 @@ void gp_session_count_launch(void)
 
 uint64_t gp_session_next_launch(void)
 {
+    pthread_mutex_lock(&session.numbering);
     uint64_t before = atomic_fetch_add(&session.launches, 1);
     for (const struct gp_thread *t = gp_threads(); t; t = t->next)
         before += atomic_load_explicit(&t->launches, memory_order_relaxed);
+    pthread_mutex_unlock(&session.numbering);
     return before;
 }
 
@@ -155,7 +160,8 @@ static void start(void *unused)
         gp_progress_start();
         gp_copies_start();
         atexit(report_at_exit);
-        gp_cupti_load_ahead();
+        if (gp_timed_counters_are_wanted())
+            gp_cupti_load_ahead();
     } else {
         gp_say("not measuring: out of memory");
     }

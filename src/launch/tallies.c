@@ -121,6 +121,7 @@ static const char *const reasons[GP_PASSED_OVER_KINDS] = {
     [GP_FAILED] = "its launch failed, or its context had failed before",
     [GP_AS_A_WHOLE] = "its graph was launched as it is",
     [GP_AFTER_END] = "measuring had ended",
+    [GP_TIMED_AS_A_WHOLE] = GP_WHOLE_GRAPH,
 };
 
 void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)

@@ -3,6 +3,7 @@
 #include "metrics/occupancy.h"
 #include "metrics/peaks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,6 +179,49 @@ static bool blocks_per_sm(PARAMETERS)
     return true;
 }
 
+/* More than any SM can hold: there is no such limit. */
+#define NO_LIMIT 1024
+
+/* The fact's offset is that of the limit in struct gp_occupancy. */
+static bool limit_of_blocks(PARAMETERS)
+{
+    struct gp_occupancy o;
+    if (!gp_occupancy_of(device, launch, &o, why, why_size))
+        return false;
+    const int limit = *(const int *)((const char *)&o + fact->offset);
+    if (limit <= 0 || limit > NO_LIMIT) {
+        snprintf(why, why_size, "the launch needs none of that");
+        return false;
+    }
+    *value = limit;
+    return true;
+}
+
+/* Waves that are all full have a last one that is full. */
+static bool last_wave(PARAMETERS)
+{
+    UNUSED;
+    struct gp_occupancy o;
+    if (!gp_occupancy_of(device, launch, &o, why, why_size))
+        return false;
+    if (device->sm_count <= 0) {
+        snprintf(why, why_size, "device.sm_count is not known");
+        return false;
+    }
+    const double waves = volume(launch->grid) / ((double)device->sm_count * o.blocks_per_sm);
+    const double rest = waves - floor(waves);
+    *value = rest > 0 ? rest : 1;
+    return true;
+}
+
+/* The profile has milliseconds. */
+static bool doubt(PARAMETERS)
+{
+    UNUSED;
+    *value = launch->doubt_ms / 1e3;
+    return true;
+}
+
 #define DEVICE_INT(field, help)                                                  \
     {                                                                            \
         "device." #field, help, device_int, offsetof(struct gp_device, field), 0 \
@@ -189,6 +233,11 @@ static bool blocks_per_sm(PARAMETERS)
 #define LAUNCH(name, field, zero, help)                                                \
     {                                                                                  \
         "launch." name, help, launch_unsigned, offsetof(struct gp_record, field), zero \
+    }
+#define LIMIT(name, field, help)                                                       \
+    {                                                                                  \
+        "launch.blocks_by_" name, "blocks of this kernel an SM can hold by its " help, \
+            limit_of_blocks, offsetof(struct gp_occupancy, field), 0                   \
     }
 #define DERIVED(name, get, zero, help) \
     {                                  \
@@ -247,6 +296,14 @@ static const struct gp_fact facts[] = {
     DERIVED("launch.theoretical_occupancy", theoretical_occupancy, 0,
             "warps an SM can hold of this kernel, over the most it can hold"),
     DERIVED("launch.blocks_per_sm", blocks_per_sm, 0, "blocks of this kernel an SM can hold"),
+    LIMIT("registers", by_registers, "registers"),
+    LIMIT("shared", by_shared, "shared memory"),
+    LIMIT("warps", by_warps, "warps"),
+    LIMIT("blocks", by_blocks, "number of blocks"),
+    DERIVED("launch.last_wave", last_wave, 0,
+            "blocks of the last wave over the blocks that all SMs can hold"),
+    DERIVED("launch.doubt", doubt, 1,
+            "seconds by which the time may be too long; 0: it is not in doubt"),
 };
 
 size_t gp_fact_count(void)

@@ -64,6 +64,7 @@ const struct gp_field gp_launch_fields[] = {
     LAUNCH(INT, graph, 0),
     LAUNCH(DOUBLE, overhead_ms, 0),
     LAUNCH(DOUBLE, start_ms, 0),
+    LAUNCH(DOUBLE, doubt_ms, 0),
     LAUNCH(STRING, skipped, 0),
 };
 const size_t gp_launch_field_count = sizeof(gp_launch_fields) / sizeof(gp_launch_fields[0]);

@@ -78,6 +78,7 @@ struct gp_record {
     int recalled;                         /* enum gp_recalled */
     int graph;           /* 1: a kernel of a CUDA graph, which the program launched as a whole */
     double overhead_ms;  /* host time that measuring added at this launch */
+    double doubt_ms;     /* its time may be too long by so much; 0: it is not in doubt */
     double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
     const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
     size_t counter_count;

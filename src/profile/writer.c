@@ -195,6 +195,9 @@ bool gp_writer_device(struct gp_writer *w, const struct gp_device *device)
 
 /* ---- launches ---- */
 
+/* The kinds of texts that have keys: no two are alike. */
+enum { CONFIGURATION = 1, REASON, NAMES };
+
 /* Says w->body under a number, once. 0 when out of memory. */
 static unsigned say_once(struct gp_writer *w, const char *type)
 {
@@ -219,18 +222,46 @@ static unsigned say_object_once(struct gp_writer *w, const char *type, struct gp
     return gp_object_finish(object, &w->body) ? say_once(w, type) : 0;
 }
 
+static void add_once_fields(struct gp_said_key *key, const struct gp_record *launch)
+{
+    for (size_t i = 0; i < gp_launch_field_count; i++) {
+        const struct gp_field *f = &gp_launch_fields[i];
+        const char *at = (const char *)launch + f->offset;
+        if (!f->once)
+            continue;
+        if (f->kind != GP_FIELD_STRING)
+            gp_said_key_add(key, at, f->size);
+        else if (*(const char *const *)at)
+            gp_said_key_add_text(key, *(const char *const *)at);
+    }
+}
+
 static unsigned say_configuration(struct gp_writer *w, const struct gp_record *launch)
 {
+    struct gp_said_key key = {{CONFIGURATION}};
+    add_once_fields(&key, launch);
+    unsigned number = gp_said_find_key(&w->said, &key);
+    if (number)
+        return number;
     struct gp_object object = gp_object_new(NULL);
     gp_object_put_fields(&object, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ONCE, launch);
-    return say_object_once(w, "configuration", &object);
+    number = say_object_once(w, "configuration", &object);
+    gp_said_note_key(&w->said, &key, number);
+    return number;
 }
 
 static unsigned say_reason(struct gp_writer *w, const char *reason)
 {
+    struct gp_said_key key = {{REASON}};
+    gp_said_key_add_text(&key, reason);
+    unsigned number = gp_said_find_key(&w->said, &key);
+    if (number)
+        return number;
     struct gp_object object = gp_object_new(NULL);
     gp_object_put(&object, object.object, "reason", gp_object_text(reason));
-    return say_object_once(w, "reason", &object);
+    number = say_object_once(w, "reason", &object);
+    gp_said_note_key(&w->said, &key, number);
+    return number;
 }
 
 /* Why a counter has no value; NULL where it has one. */
@@ -247,9 +278,25 @@ static bool is_shared(const struct gp_counter *c)
     return strstr(c->name, GP_INSTRUMENTED) != NULL;
 }
 
+static void add_names(struct gp_said_key *key, const struct gp_record *launch, bool shared)
+{
+    for (size_t i = 0; i < launch->counter_count; i++) {
+        const struct gp_counter *c = &launch->counters[i];
+        if (is_shared(c) != shared)
+            continue;
+        gp_said_key_add_text(key, c->name);
+        gp_said_key_add_text(key, absence(c) ? absence(c) : "");
+    }
+}
+
 /* The names of those counters that are shared, or are not. */
 static unsigned say_names(struct gp_writer *w, const struct gp_record *launch, bool shared)
 {
+    struct gp_said_key key = {{NAMES}};
+    add_names(&key, launch, shared);
+    unsigned number = gp_said_find_key(&w->said, &key);
+    if (number)
+        return number;
     struct gp_object object = gp_object_new(NULL);
     json_t *names = json_array(), *absent = json_object();
     for (size_t i = 0; i < launch->counter_count; i++) {
@@ -263,7 +310,9 @@ static unsigned say_names(struct gp_writer *w, const struct gp_record *launch, b
     }
     gp_object_put(&object, object.object, "names", names);
     gp_object_put(&object, object.object, "absent", absent);
-    return say_object_once(w, "counters", &object);
+    number = say_object_once(w, "counters", &object);
+    gp_said_note_key(&w->said, &key, number);
+    return number;
 }
 
 static void add_values(struct gp_text *out, const struct gp_record *launch, bool shared)

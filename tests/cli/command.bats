@@ -184,6 +184,27 @@ wrong() {
     [ "$output" = "gpuprof: --output: loop: Too many levels of symbolic links" ]
 }
 
+@test "a program that is linked with musl runs without the library, with a warning" {
+    cd "$BATS_TEST_TMPDIR"
+    # Any dynamic linker of that name will do.
+    cp "$(readelf -l "$(type -P env)" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')" ld-musl-x86_64.so.1
+    printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { const char *p = getenv("LD_PRELOAD"); puts(p ? p : "none"); return 3; }\n' >m.c
+    cc -o m m.c -Wl,-dynamic-linker,"$PWD/ld-musl-x86_64.so.1"
+    printf '#!%s/m\n' "$PWD" >script
+    chmod +x script
+    for program in ./m ./script; do
+        run "$gpuprof" $program
+        [ "$status" -eq 3 ]
+        [ "${lines[0]}" = "gpuprof: $program is linked with musl: it cannot be profiled, as CUDA needs glibc" ]
+        [ "${lines[1]}" = none ]
+        LD_PRELOAD=libm.so.6 run "$gpuprof" $program
+        [ "${lines[1]}" = libm.so.6 ]
+    done
+    cc -o m m.c
+    run "$gpuprof" ./m
+    [[ $output == *libgpuprof.so* ]]
+}
+
 @test "a statically linked program runs, with a warning" {
     command -v cc >/dev/null || skip "no compiler"
     echo 'int main(void){return 7;}' >s.c

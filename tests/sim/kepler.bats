@@ -162,15 +162,6 @@ kepler() {
     is flops_float tensor_utilization absent
 }
 
-@test "counters in use, no permission: one line, same program" {
-    export GPUSIM_CHIP=kepler
-    for fault in busy noprivileges; do
-        GPUSIM_FAULTS=$fault same_with_and_without "$programs/snippets_linked"
-        [ "$(grep -c "not measuring" "$log")" -eq 1 ]
-        [ "$(wc -l <"$log")" -eq 1 ] || { echo $fault; cat "$log"; false; }
-    done
-}
-
 @test "a CUPTI from before the Range Profiler is enough" {
     export GPUSIM_CHIP=kepler GPUSIM_FAULTS=oldcupti
     same_with_and_without "$programs/snippets_linked" in_place

@@ -47,7 +47,8 @@ static void note_counts(void *user, const struct gp_code_counts *source)
     (void)user;
     size_t length = strlen(found);
     snprintf(found + length, sizeof(found) - length, "%s %d launches, %d; ", source->kernel,
-             (int)source->launches, (int)source->instructions[0].values[GP_COUNT_WARPS]);
+             (int)source->launches,
+             source->kinds ? (int)source->instructions[0].values[GP_COUNT_WARPS] : 0);
 }
 
 static void list(void)
@@ -72,6 +73,31 @@ static void a_module_that_is_loaded_again_and_again_is_one_code(void **state)
     assert_int_equal(cubins, 3);
 }
 
+static bool note(const char *name, uint64_t number, const char *letter)
+{
+    char data = *letter;
+    struct gp_run run = {.kernel = name, .code = &number, .find_code_data = &data};
+    run.find_cubin = data == '-' ? NULL : find_cubin;
+    return gp_code_counts_note(&run, 90);
+}
+
+/* Of a launch that is only timed the code is known, if it is there at all. */
+static void code_of_which_nothing_was_counted_is_given_all_the_same(void **state)
+{
+    (void)state;
+    assert_true(note("noted", 3000, "d"));
+    assert_true(note("noted", 3000, "d"));
+    assert_true(note("without", 4000, "-"));
+    list();
+    assert_non_null(strstr(found, "noted 1 launches, 0; "));
+    assert_null(strstr(found, "without"));
+    assert_int_equal(cubins, 4);
+    /* It is counted later. */
+    assert_true(count("noted", 3000, "d"));
+    list();
+    assert_non_null(strstr(found, "noted 1 launches, 5; "));
+}
+
 /* Without a cubin nobody knows whether it is the same code. */
 static void kernels_of_one_name_leave_room_for_others(void **state)
 {
@@ -88,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_module_that_is_loaded_again_and_again_is_one_code),
+        cmocka_unit_test(code_of_which_nothing_was_counted_is_given_all_the_same),
         cmocka_unit_test(kernels_of_one_name_leave_room_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

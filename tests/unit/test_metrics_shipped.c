@@ -6,6 +6,8 @@
 
 #include "shipped.h"
 
+#include "h200.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -473,12 +475,69 @@ static void every_name_of_nvprof_is_computed_or_explained(void **state)
     gp_metrics_close(m);
 }
 
+static void is_absent(const struct gp_metrics *m, const struct gp_device *device,
+                      const struct gp_record *launch, const char *name, const char *expected)
+{
+    double value = NAN;
+    char why[GP_WHY_SIZE] = "";
+    assert_false(
+        gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)));
+    assert_non_null(strstr(why, expected));
+}
+
+/* Of a launch that is only timed. */
+static void what_needs_no_counter_has_a_value_without_any(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    const struct gp_counter time = {"gpu__time_duration.sum", 5000, NULL};
+    struct gp_record launch = {.grid = {132 * 8 + 66, 1, 1},
+                               .block = {256, 1, 1},
+                               .registers = 40,
+                               .shared_static = 2048,
+                               .local_bytes = 16,
+                               .shared_carveout = -1,
+                               .doubt_ms = 0.003,
+                               .counter_count = 1,
+                               .counters = &time};
+    has_value(m, &h200, &launch, "duration", 5e-6);
+    has_value(m, &h200, &launch, "duration_doubt", 3e-6);
+    has_value(m, &h200, &launch, "theoretical_occupancy", 0.75);
+    has_value(m, &h200, &launch, "occupancy_limit_registers", 6);
+    has_value(m, &h200, &launch, "occupancy_limit_warps", 8);
+    has_value(m, &h200, &launch, "occupancy_limit_blocks", 32);
+    has_value(m, &h200, &launch, "occupancy_limit_shared", 76);
+    has_value(m, &h200, &launch, "registers_per_thread", 40);
+    has_value(m, &h200, &launch, "shared_bytes_per_block", 2048);
+    has_value(m, &h200, &launch, "local_bytes_per_thread", 16);
+    /* 792 blocks at once: the second wave has 330. */
+    has_value(m, &h200, &launch, "waves", 1122. / 792);
+    has_value(m, &h200, &launch, "tail_share", (1 - 330. / 792) / 2);
+    launch.grid[0] = 792 * 3;
+    has_value(m, &h200, &launch, "tail_share", 0);
+    launch.grid[0] = 1;
+    has_value(m, &h200, &launch, "tail_share", 1 - 1. / 792);
+    launch.shared_static = 0;
+    launch.registers = 0;
+    is_absent(m, &h200, &launch, "occupancy_limit_shared", "launch.registers is not known");
+    is_absent(m, &h200, &launch, "tail_share", "launch.registers is not known");
+    struct gp_device unknown = h200;
+    unknown.sm_count = 0;
+    launch.registers = 40;
+    is_absent(m, &unknown, &launch, "tail_share", "device.sm_count is not known");
+    /* Where CUPTI counts events, none was counted. */
+    struct gp_device kepler = {.cc_major = 3, .cc_minor = 5, .event_counters = 1, .sm_count = 13};
+    has_value(m, &kepler, &launch, "duration", 5e-6);
+    gp_metrics_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_definition_is_complete),
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
         cmocka_unit_test(formulas_give_the_values_of_the_definitions),
+        cmocka_unit_test(what_needs_no_counter_has_a_value_without_any),
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),
         cmocka_unit_test(all_metrics_at_once_are_as_one_by_one),

@@ -48,18 +48,64 @@ bool gpusim_cupti_fault(const char *name)
     return driver && driver->fault(name);
 }
 
-bool gpusim_cupti_fails(const char *function)
+/* How often each function was called that may fail. */
+static unsigned long count_call(const char *function)
 {
-    static atomic_ulong calls;
-    const char *fails = getenv("GPUSIM_FAILS");
-    size_t length = strlen(function);
-    char *end;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        const char *function;
+        unsigned long calls;
+    } counts[64];
+    unsigned long calls = 0;
 
-    if (!fails || strncmp(fails, function, length) != 0 || fails[length] != '@')
-        return false;
-    unsigned long from = strtoul(fails + length + 1, &end, 10);
-    unsigned long call = atomic_fetch_add(&calls, 1) + 1;
-    return *end == '+' ? call >= from : call == from;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]) && calls == 0; i++) {
+        if (!counts[i].function)
+            counts[i].function = function;
+        if (strcmp(counts[i].function, function) == 0)
+            calls = ++counts[i].calls;
+    }
+    pthread_mutex_unlock(&lock);
+    return calls;
+}
+
+static CUptiResult error_called(const char *word)
+{
+    static const struct {
+        const char *word;
+        CUptiResult error;
+    } errors[] = {
+        {"forbidden", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES},
+        {"busy", CUPTI_ERROR_HARDWARE_BUSY},
+        {"hypervisor", CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES},
+        {"unsupported", CUPTI_ERROR_NOT_SUPPORTED},
+        {"mig", CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED},
+        {"wsl", CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED},
+    };
+
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+        if (strncmp(word, errors[i].word, strlen(errors[i].word)) == 0)
+            return errors[i].error;
+    return CUPTI_ERROR_UNKNOWN;
+}
+
+CUptiResult gpusim_cupti_failure(const char *function)
+{
+    const char *at = getenv("GPUSIM_FAILS");
+    size_t length = strlen(function);
+    unsigned long call = at ? count_call(function) : 0;
+
+    for (; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        char *end;
+        if (strncmp(at, function, length) != 0 || at[length] != '@')
+            continue;
+        unsigned long from = strtoul(at + length + 1, &end, 10);
+        bool and_later = *end == '+';
+        end += and_later;
+        if (call == from || (and_later && call > from))
+            return *end == '=' ? error_called(end + 1) : CUPTI_ERROR_UNKNOWN;
+    }
+    return CUPTI_SUCCESS;
 }
 
 void gpusim_takes_ms(unsigned ms)
@@ -155,30 +201,33 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
     return CUPTI_SUCCESS;
 }
 
-#define RESULTS(X)                         \
-    X(SUCCESS)                             \
-    X(ERROR_INVALID_PARAMETER)             \
-    X(ERROR_INVALID_DEVICE)                \
-    X(ERROR_INVALID_CONTEXT)               \
-    X(ERROR_INVALID_EVENT_DOMAIN_ID)       \
-    X(ERROR_INVALID_EVENT_ID)              \
-    X(ERROR_INVALID_EVENT_NAME)            \
-    X(ERROR_INVALID_OPERATION)             \
-    X(ERROR_OUT_OF_MEMORY)                 \
-    X(ERROR_HARDWARE)                      \
-    X(ERROR_PARAMETER_SIZE_NOT_SUFFICIENT) \
-    X(ERROR_API_NOT_IMPLEMENTED)           \
-    X(ERROR_MAX_LIMIT_REACHED)             \
-    X(ERROR_NOT_READY)                     \
-    X(ERROR_NOT_COMPATIBLE)                \
-    X(ERROR_NOT_INITIALIZED)               \
-    X(ERROR_INVALID_METRIC_ID)             \
-    X(ERROR_INVALID_METRIC_NAME)           \
-    X(ERROR_HARDWARE_BUSY)                 \
-    X(ERROR_NOT_SUPPORTED)                 \
-    X(ERROR_INSUFFICIENT_PRIVILEGES)       \
-    X(ERROR_LEGACY_PROFILER_NOT_SUPPORTED) \
-    X(ERROR_INVALID_CHIP_NAME)             \
+#define RESULTS(X)                                      \
+    X(SUCCESS)                                          \
+    X(ERROR_INVALID_PARAMETER)                          \
+    X(ERROR_INVALID_DEVICE)                             \
+    X(ERROR_INVALID_CONTEXT)                            \
+    X(ERROR_INVALID_EVENT_DOMAIN_ID)                    \
+    X(ERROR_INVALID_EVENT_ID)                           \
+    X(ERROR_INVALID_EVENT_NAME)                         \
+    X(ERROR_INVALID_OPERATION)                          \
+    X(ERROR_OUT_OF_MEMORY)                              \
+    X(ERROR_HARDWARE)                                   \
+    X(ERROR_PARAMETER_SIZE_NOT_SUFFICIENT)              \
+    X(ERROR_API_NOT_IMPLEMENTED)                        \
+    X(ERROR_MAX_LIMIT_REACHED)                          \
+    X(ERROR_NOT_READY)                                  \
+    X(ERROR_NOT_COMPATIBLE)                             \
+    X(ERROR_NOT_INITIALIZED)                            \
+    X(ERROR_INVALID_METRIC_ID)                          \
+    X(ERROR_INVALID_METRIC_NAME)                        \
+    X(ERROR_HARDWARE_BUSY)                              \
+    X(ERROR_NOT_SUPPORTED)                              \
+    X(ERROR_INSUFFICIENT_PRIVILEGES)                    \
+    X(ERROR_LEGACY_PROFILER_NOT_SUPPORTED)              \
+    X(ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES) \
+    X(ERROR_MIG_DEVICE_NOT_SUPPORTED)                   \
+    X(ERROR_WSL_DEVICE_NOT_SUPPORTED)                   \
+    X(ERROR_INVALID_CHIP_NAME)                          \
     X(ERROR_UNKNOWN)
 
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **str)

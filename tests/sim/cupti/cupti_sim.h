@@ -29,8 +29,21 @@ void gpusim_counters_give_back(CUcontext owner, int device);
 /* Was cuptiProfilerInitialize called? */
 bool gpusim_profiler_initialized(void);
 
-/* For tests: GPUSIM_FAILS=FUNCTION@N, the Nth call of that function fails; N+: all from there. */
-bool gpusim_cupti_fails(const char *function);
+/* Is the Range Profiler enabled on the context? */
+bool gpusim_ranges_enabled(CUcontext context);
+
+/*
+ * For tests: GPUSIM_FAILS=FUNCTION@N, the Nth call of that function fails; N+: all from there.
+ * Several with commas between them. FUNCTION@N=ERROR: with CUPTI_ERROR_UNKNOWN, or "forbidden"
+ * (insufficient privileges), "busy", "hypervisor", "unsupported", "mig", "wsl".
+ */
+CUptiResult gpusim_cupti_failure(const char *function);
+#define GPUSIM_MAY_FAIL()                                           \
+    do {                                                            \
+        const CUptiResult failure = gpusim_cupti_failure(__func__); \
+        if (failure != CUPTI_SUCCESS)                               \
+            return failure;                                         \
+    } while (0)
 
 /* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
 void gpusim_takes_ms(unsigned ms);

@@ -444,6 +444,7 @@ CUptiResult CUPTIAPI cuptiEventGroupReadAllEvents(
     CUptiResult result = find_group(eventGroup, &g);
     uint32_t instances;
 
+    GPUSIM_MAY_FAIL();
     if (result != CUPTI_SUCCESS)
         return result;
     if (flags != CUPTI_EVENT_READ_FLAG_NONE || !eventValueBufferSizeBytes || !eventValueBuffer ||
@@ -540,6 +541,7 @@ CUptiResult CUPTIAPI cuptiEventGroupSetsCreate(CUcontext context, size_t eventId
     CUpti_EventGroupSets *sets;
     int device;
 
+    GPUSIM_MAY_FAIL();
     if (result != CUPTI_SUCCESS)
         return result;
     if (!eventIdArray || !eventGroupPasses || count == 0)
@@ -596,6 +598,7 @@ CUptiResult CUPTIAPI cuptiEventGroupSetEnable(CUpti_EventGroupSet *eventGroupSet
 {
     CUptiResult result = available();
 
+    GPUSIM_MAY_FAIL();
     if (result != CUPTI_SUCCESS)
         return result;
     if (!eventGroupSet)
@@ -615,6 +618,7 @@ CUptiResult CUPTIAPI cuptiEventGroupSetDisable(CUpti_EventGroupSet *eventGroupSe
 {
     CUptiResult result = available();
 
+    GPUSIM_MAY_FAIL();
     if (result != CUPTI_SUCCESS)
         return result;
     if (!eventGroupSet)

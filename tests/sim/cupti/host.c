@@ -27,6 +27,7 @@ static bool chip_known(const char *name)
 
 CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *pParams)
 {
+    GPUSIM_MAY_FAIL();
     if (gpusim_cupti_fault("oldcupti"))
         return CUPTI_ERROR_API_NOT_IMPLEMENTED;
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_Initialize_Params) ||
@@ -63,6 +64,7 @@ cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *p
     CUpti_Profiler_Host_Object *host;
     struct gpusim_config_counter *more;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_ConfigAddMetrics_Params) ||
         !pParams->pHostObject || !pParams->ppMetricNames || pParams->numMetrics == 0)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -113,6 +115,7 @@ cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *pPara
     CUpti_Profiler_Host_Object *host;
     struct gpusim_config_image header;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_GetConfigImage_Params) ||
         !pParams->pHostObject || !pParams->pConfigImage)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -145,6 +148,7 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
 {
     const struct gpusim_data_image *data;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_Profiler_Host_EvaluateToGpuValues_Params) ||
         !pParams->pHostObject || !pParams->ppMetricNames || !pParams->pMetricValues)
         return CUPTI_ERROR_INVALID_PARAMETER;

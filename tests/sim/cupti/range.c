@@ -65,8 +65,20 @@ bool gpusim_profiler_initialized(void)
     return initialized;
 }
 
+bool gpusim_ranges_enabled(CUcontext context)
+{
+    bool enabled = false;
+
+    pthread_mutex_lock(&lock);
+    for (const CUpti_RangeProfiler_Object *o = objects; o; o = o->next)
+        enabled = enabled || (o->alive && o->context == context);
+    pthread_mutex_unlock(&lock);
+    return enabled;
+}
+
 CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *pParams)
 {
+    GPUSIM_MAY_FAIL();
     (void)pParams; /* not even its size is checked */
     if (!gpusim_driver())
         return CUPTI_ERROR_UNKNOWN;
@@ -173,6 +185,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     CUcontext context;
     int device;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Enable_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     if (result != CUPTI_SUCCESS)
@@ -238,6 +251,7 @@ cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Para
     uint32_t *bases;
     uint32_t count = 0;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_GetCounterDataSize_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pMetricNames || pParams->maxNumOfRanges == 0 ||
         pParams->maxNumRangeTreeNodes < pParams->maxNumOfRanges)
@@ -274,6 +288,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataImageInitialize(
     CUpti_RangeProfiler_Object *o;
     struct gpusim_data_image *data;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_CounterDataImage_Initialize_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pCounterData)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -295,6 +310,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_P
     const struct gpusim_config_image *config;
     CUpti_RangeProfiler_Object *o;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_SetConfig_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -345,8 +361,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     CUpti_RangeProfiler_Object *o;
     CUptiResult result;
 
-    if (gpusim_cupti_fails(__func__))
-        return CUPTI_ERROR_UNKNOWN;
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Start_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -391,8 +406,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *pPa
     CUpti_RangeProfiler_Object *o;
     bool sound;
 
-    if (gpusim_cupti_fails(__func__))
-        return CUPTI_ERROR_UNKNOWN;
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_Stop_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -424,8 +438,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_P
 {
     CUpti_RangeProfiler_Object *o;
 
-    if (gpusim_cupti_fails(__func__))
-        return CUPTI_ERROR_UNKNOWN;
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_PushRange_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeName)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -452,8 +465,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Par
 {
     CUpti_RangeProfiler_Object *o;
 
-    if (gpusim_cupti_fails(__func__))
-        return CUPTI_ERROR_UNKNOWN;
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_PopRange_Params) ||
         !pParams->pRangeProfilerObject)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -489,8 +501,7 @@ static bool was_instrumented_before(const CUpti_RangeProfiler_Object *o)
 
 CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *pParams)
 {
-    if (gpusim_cupti_fails(__func__))
-        return CUPTI_ERROR_UNKNOWN;
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -510,6 +521,7 @@ cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Para
 {
     const struct gpusim_data_image *data;
 
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_GetCounterDataInfo_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     data = gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize);
@@ -524,8 +536,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataGetRangeInfo(
 {
     const struct gpusim_data_image *data;
 
-    if (gpusim_cupti_fails(__func__))
-        return CUPTI_ERROR_UNKNOWN;
+    GPUSIM_MAY_FAIL();
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_CounterData_GetRangeInfo_Params))
         return CUPTI_ERROR_INVALID_PARAMETER;
     data = gpusim_data_check(pParams->pCounterDataImage, pParams->counterDataImageSize);

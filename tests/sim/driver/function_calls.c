@@ -174,6 +174,8 @@ CUresult cuFuncLoad(CUfunction function)
 {
     if (!is_function(function))
         return CUDA_ERROR_INVALID_HANDLE;
+    if (gpusim_fault_is("lazyload", "refused"))
+        return CUDA_ERROR_NOT_SUPPORTED;
     pthread_mutex_lock(&gpusim_lock);
     function->loaded = !gpusim_fault_is("lazyload", "always");
     pthread_mutex_unlock(&gpusim_lock);

@@ -4,20 +4,20 @@
  * case "hidden" a launch with another grid writes memory that no parameter leads to, behind a
  * blocked stream. In the case "long" one that takes far longer than those before it stands there.
  * In the case "many" the thread that ends the wait of a stream launches into it nearly as often as
- * it can, and in the case "cycles" a stream is blocked again and again. In the cases "function" and
- * "value" another thread blocks a stream in the middle of a launch, and in the case "change" in the
- * middle of a change of the kernel. In the case "unload" a module goes while one thread waits in a
- * copy and another one copies, and in the case "unload_waiting" that one launches kernels that wait
- * until it has launched others. In the case "contexts" one of two contexts is blocked while there
- * are launches in the other; in the case "abandoned" it has waited in vain for a kernel before, and
- * in the case "unload_beside" a module of the other one goes. In the case "unload_devices" modules
- * of two GPUs go, and in the case "many_beside" there are many launches beside a context where a
- * kernel waits that a profiler leaves out. In the cases "variable" and "library"
- * a module goes while a launch waits in its stream. In the cases "managed" and "managed_blocked"
- * the host writes a managed variable at a time when nothing runs. In the cases "copied_from_gpu"
- * and "managed_by_gpu" another GPU writes the rest of the memory that launches reach. Each launch
- * adds 1 to its numbers, so that one that runs twice, or from the wrong memory, is seen. An alarm
- * ends the program after 60 seconds.
+ * it can, in the case "rested" after that has ended, and in the case "cycles" a stream is blocked
+ * again and again. In the cases "function" and "value" another thread blocks a stream in the middle
+ * of a launch, and in the case "change" in the middle of a change of the kernel. In the case
+ * "unload" a module goes while one thread waits in a copy and another one copies, and in the case
+ * "unload_waiting" that one launches kernels that wait until it has launched others. In the case
+ * "contexts" one of two contexts is blocked while there are launches in the other; in the case
+ * "abandoned" it has waited in vain for a kernel before, and in the case "unload_beside" a module
+ * of the other one goes. In the case "unload_devices" modules of two GPUs go, and in the case
+ * "many_beside" there are many launches beside a context where a kernel waits that a profiler
+ * leaves out. In the cases "variable" and "library" a module goes while a launch waits in its
+ * stream. In the cases "managed" and "managed_blocked" the host writes a managed variable at a time
+ * when nothing runs. In the cases "copied_from_gpu" and "managed_by_gpu" another GPU writes the
+ * rest of the memory that launches reach. Each launch adds 1 to its numbers, so that one that runs
+ * twice, or from the wrong memory, is seen. An alarm ends the program after 60 seconds.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -239,6 +239,20 @@ static void many(void)
     set(1);
     MUST(cuStreamSynchronize(stream));
     check("many", &numbers);
+}
+
+/* Nothing blocks the stream any more. */
+static void rested(void)
+{
+    CUstream stream = make_stream();
+    struct numbers numbers = begin(stream);
+
+    block(stream);
+    launch_in(&numbers, 1, stream);
+    set(1);
+    MUST(cuStreamSynchronize(stream));
+    launch_in(&numbers, 2 * BEHIND, stream);
+    check("rested", &numbers);
 }
 
 /* A wait for the GPU is made of naps. On a busy machine a wait with a limit has fewer of them. */
@@ -769,6 +783,7 @@ static void run(const char *which)
     static const struct program_case cases[] = {{"hidden", hidden},
                                                 {"long", take_long},
                                                 {"many", many},
+                                                {"rested", rested},
                                                 {"cycles", in_cycles},
                                                 {"function", beside_launch_function},
                                                 {"value", beside_launch_value},

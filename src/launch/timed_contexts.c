@@ -1,0 +1,262 @@
+#include "base/clock.h"
+#include "base/log.h"
+#include "counters/collector.h"
+#include "cuda/green.h"
+#include "gate/captures.h"
+#include "launch/contexts.h"
+#include "launch/device_facts.h"
+#include "launch/ready.h"
+#include "launch/results.h"
+#include "launch/timed_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Seconds until counters are asked for again that could not be had, doubled each time. */
+#define FIRST_RETRY 10.0
+#define LAST_RETRY 300.0
+
+/* Nanoseconds: the host's time for a launch, before it is known. */
+#define USUAL_NS 4000.0
+
+/* Seconds that a thread which ends the process waits for another one that is at work here. */
+#define MOST_LOCKED 1
+
+#define IN_GREEN "it runs in a green context, where CUPTI counts nothing"
+
+static struct {
+    bool all; /* no counter is wanted anywhere */
+    struct gp_timed_context *_Atomic contexts;
+    pthread_mutex_t making; /* of contexts */
+} timed = {.making = PTHREAD_MUTEX_INITIALIZER};
+
+bool gp_timed_counters_are_wanted(void)
+{
+    int devices = 0;
+    bool wanted = gp_cuda.cuDeviceGetCount(&devices) != CUDA_SUCCESS;
+    for (int i = 0; i < devices && !wanted; i++) {
+        struct gp_device device = {0};
+        const char **names;
+        size_t count;
+        gp_device_describe(i, &device);
+        wanted = !gp_metrics_counters(gp_results_metrics(), &device, &names, &count);
+        for (size_t n = 0; !wanted && n < count; n++)
+            wanted = strcmp(names[n], GP_DURATION_COUNTER) != 0;
+        free(names);
+    }
+    timed.all = !wanted && devices > 0;
+    return !timed.all;
+}
+
+struct gp_timed_context *gp_timed_contexts(void)
+{
+    return atomic_load(&timed.contexts);
+}
+
+bool gp_timed_any(void)
+{
+    return atomic_load_explicit(&timed.contexts, memory_order_relaxed) != NULL;
+}
+
+static struct gp_timed_context *find(CUcontext handle, bool green)
+{
+    struct gp_timed_context *c = atomic_load(&timed.contexts);
+    while (c && (atomic_load(&c->handle) != handle || c->green != green))
+        c = atomic_load(&c->next);
+    return c;
+}
+
+/* Of the counters that are not there. */
+static void give_reason(struct gp_timed_context *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        c->counters[i].absent = i == c->time ? NULL : c->why;
+}
+
+/* The counters of its records: those that are asked for, and the time in any case. */
+static bool list_counters(struct gp_timed_context *c)
+{
+    const struct gp_metrics *metrics = gp_results_metrics();
+    const char **names = NULL;
+    size_t count = 0, time = 0;
+    if (!gp_metrics_counters(metrics, &c->device, &names, &count))
+        return false;
+    while (time < count && strcmp(names[time], GP_DURATION_COUNTER) != 0)
+        time++;
+    struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
+    for (size_t i = 0; counters && i < count; i++)
+        counters[i] = (struct gp_counter){.name = names[i], .value = NAN};
+    if (counters && time == count) {
+        const char *name = gp_metrics_counter_name(metrics, GP_DURATION_COUNTER);
+        counters[count++].name = name ? name : GP_DURATION_COUNTER;
+    }
+    free(names);
+    free(c->counters);
+    c->counters = counters;
+    c->count = count;
+    c->time = time;
+    if (counters)
+        give_reason(c);
+    return counters != NULL;
+}
+
+/* One that is nobody's, or a new one. NULL when out of memory. */
+static struct gp_timed_context *unused_or_new(void)
+{
+    struct gp_timed_context *c = find(NULL, false);
+    if (!c)
+        c = find(NULL, true);
+    if (c)
+        return c;
+    c = calloc(1, sizeof(*c));
+    if (!c)
+        return NULL;
+    pthread_mutex_init(&c->lock, NULL);
+    atomic_store(&c->next, atomic_load(&timed.contexts));
+    atomic_store(&timed.contexts, c);
+    return c;
+}
+
+/* The device's facts are asked for where they are not handed in. */
+static struct gp_timed_context *make(CUcontext handle, bool green, const struct gp_device *device,
+                                     const char *why)
+{
+    CUdevice ordinal;
+    pthread_mutex_lock(&timed.making);
+    struct gp_timed_context *c = find(handle, green);
+    if (!c && (device || gp_cuda.cuCtxGetDevice(&ordinal) == CUDA_SUCCESS) &&
+        (c = unused_or_new())) {
+        pthread_mutex_lock(&c->lock);
+        c->green = green;
+        c->why = why;
+        c->device = device ? *device : (struct gp_device){0};
+        if (!device)
+            gp_device_describe(ordinal, &c->device);
+        c->device.event_counters = 0; /* the time is not one of theirs */
+        c->usual_ns = USUAL_NS;
+        memset(c->ended, 0, sizeof(c->ended));
+        bool listed = list_counters(c);
+        if (listed)
+            gp_results_device(&c->device);
+        pthread_mutex_unlock(&c->lock);
+        atomic_store(&c->ask_at, 0);
+        atomic_store(&c->is_only_timed, true);
+        if (listed)
+            atomic_store(&c->handle, handle);
+        else
+            c = NULL;
+    }
+    pthread_mutex_unlock(&timed.making);
+    return c;
+}
+
+void gp_timed_only_in(CUcontext handle, const struct gp_device *device, const char *why,
+                      bool for_now)
+{
+    struct gp_timed_context *c = make(handle, false, device, why);
+    gp_say_without_hardware(false, why);
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    if (c->why != why) {
+        c->why = why;
+        give_reason(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!for_now) {
+        atomic_store(&c->ask_at, 0);
+    } else {
+        c->ask_after = c->ask_after > 0 ? fmin(2 * c->ask_after, LAST_RETRY) : FIRST_RETRY;
+        atomic_store(&c->ask_at, gp_clock_ns() + (unsigned long long)(1e9 * c->ask_after));
+    }
+    atomic_store(&c->is_only_timed, true);
+}
+
+bool gp_is_only_timed(CUstream stream)
+{
+    CUcontext current;
+    if (timed.all || (gp_green_context_was_made() && gp_stream_is_green(stream)))
+        return true;
+    if (!gp_timed_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
+        return false;
+    struct gp_timed_context *c = find(current, false);
+    if (!c || !atomic_load(&c->is_only_timed))
+        return false;
+    unsigned long long ask_at = atomic_load(&c->ask_at);
+    if (ask_at == 0 || gp_clock_ns() < ask_at)
+        return true;
+    atomic_store(&c->is_only_timed, false);
+    return false;
+}
+
+struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_over *why)
+{
+    static struct gp_once once;
+    CUcontext current = NULL;
+    bool green = gp_green_context_was_made() && gp_stream_is_green(stream);
+    *why = GP_FAILED;
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
+        return NULL;
+    *why = GP_ELSEWHERE;
+    if (!green && !gp_stream_is_in_context(stream, current))
+        return NULL;
+    if (green && !timed.all)
+        gp_say_limited(&once, 1,
+                       "launches in green contexts are only timed: CUPTI counts nothing there");
+    *why = GP_FAILED;
+    struct gp_timed_context *c = find(current, green);
+    return c ? c : make(current, green, NULL, green && !timed.all ? IN_GREEN : NULL);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static void leave(struct gp_timed_context *c, CUcontext handle)
+{
+    pthread_mutex_lock(&c->lock);
+    bool alive = gp_cuda.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS;
+    gp_timed_record_all(c);
+    gp_timed_facts_forget(c);
+    bool at_rest = alive && gp_captures() == 0;
+    if (at_rest)
+        gp_pause_unload(&c->pause);
+    if (at_rest && c->mark)
+        gp_cuda.cuEventDestroy_v2(c->mark);
+    gp_under_way_free(&c->under_way, at_rest);
+    c->pause = (struct gp_pause){0};
+    c->pause_tried = c->marked = false;
+    c->mark = NULL;
+    c->empty_ms = 0;
+    c->pauses = 0;
+    c->ask_after = 0;
+    c->life++;
+    atomic_store(&c->handle, NULL);
+    if (alive)
+        gp_context_pop();
+    pthread_mutex_unlock(&c->lock);
+}
+
+void gp_timed_leave(CUcontext handle)
+{
+    struct gp_timed_context *c;
+    while (handle && ((c = find(handle, false)) || (c = find(handle, true))))
+        leave(c, handle);
+}
+
+void gp_timed_end(void)
+{
+    for (struct gp_timed_context *c = atomic_load(&timed.contexts); c; c = atomic_load(&c->next)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += MOST_LOCKED;
+        if (pthread_mutex_timedlock(&c->lock, &until) != 0)
+            continue;
+        const bool pushed = gp_timed_push(c);
+        if (atomic_load(&c->handle))
+            gp_timed_record_all(c);
+        if (pushed)
+            gp_context_pop();
+        pthread_mutex_unlock(&c->lock);
+    }
+}

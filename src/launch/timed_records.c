@@ -1,0 +1,198 @@
+#include "base/added_time.h"
+#include "base/clock.h"
+#include "gate/captures.h"
+#include "gate/own_work.h"
+#include "gate/waits.h"
+#include "launch/results.h"
+#include "launch/session.h"
+#include "launch/timed_parts.h"
+
+#include <math.h>
+#include <time.h>
+
+/* A time is in doubt where the host's part of it may be more than that. */
+#define SMALL_PART 0.02
+#define SMALL_MS 0.0005
+
+/* Early lines that may wait for their launches: readers keep so many. */
+#define MOST_NOTED 1000
+
+#define NOT_READ "the process ended before it was read"
+#define NOT_ENDED "it had not ended when its context or its process did"
+#define FAILED "its launch failed, or its context had failed before"
+#define TOO_SHORT "it is shorter than the GPU's clock can tell"
+
+/* Of all contexts: launches under way, and those of them with an early line. */
+static atomic_uint under_way, noted;
+
+/* Hands it over with its time, or the reason why that is absent. */
+static void hand_over(struct gp_timed_context *c, struct gp_record *record, double ns,
+                      const char *no_time, void (*take)(const struct gp_record *))
+{
+    struct gp_counter *time = &c->counters[c->time];
+    time->value = no_time ? NAN : ns;
+    time->absent = no_time;
+    record->counters = c->counters;
+    record->counter_count = c->count;
+    take(record);
+}
+
+static void note_early(struct gp_timed_context *c, struct gp_timed_launch *l)
+{
+    if (atomic_fetch_add(&noted, 1) < MOST_NOTED) {
+        hand_over(c, &l->record, 0, NOT_READ, gp_results_note);
+        l->noted = true;
+    } else {
+        atomic_fetch_sub(&noted, 1);
+    }
+}
+
+/* The least time of two events with nothing between them is part of each time. */
+static double read_ms(struct gp_timed_context *c, const struct gp_timed_launch *l)
+{
+    float empty, all;
+    if (l->has_before && gp_cuda.cuEventElapsedTime(&empty, l->before, l->start) == CUDA_SUCCESS &&
+        (c->empty_ms == 0 || empty < c->empty_ms))
+        c->empty_ms = empty;
+    if (gp_cuda.cuEventElapsedTime(&all, l->start, l->end) != CUDA_SUCCESS)
+        return NAN;
+    return (double)all - (double)c->empty_ms;
+}
+
+static void count_whole(struct gp_timed_context *c, struct gp_timed_launch *l, double ms)
+{
+    gp_whole_times_add(l->whole, ms > 0 ? ms / 1e3 : 0);
+    gp_timed_launch_give_back(&c->under_way, l);
+}
+
+/* How much of the time may not be the kernel's. */
+static double doubt(const struct gp_timed_launch *l, double ms)
+{
+    if (l->may_load || l->shared)
+        return ms;
+    return l->late && l->host_ms > fmax(SMALL_PART * ms, SMALL_MS) ? fmin(l->host_ms, ms) : 0;
+}
+
+/* It is in no stream any more. `no_time`: it has not ended. */
+static void record(struct gp_timed_context *c, struct gp_timed_launch *l, const char *no_time)
+{
+    double ms = no_time ? NAN : read_ms(c, l);
+    atomic_fetch_sub(&under_way, 1);
+    if (l->whole) {
+        count_whole(c, l, ms);
+        return;
+    }
+    if (!no_time && isnan(ms))
+        no_time = FAILED;
+    else if (!no_time && !(ms > 0))
+        no_time = TOO_SHORT;
+    l->record.doubt_ms = no_time ? 0 : doubt(l, ms);
+    if (no_time && !l->record.skipped)
+        l->record.skipped = no_time;
+    hand_over(c, &l->record, rint(1e6 * ms), no_time, gp_results_launch);
+    atomic_fetch_sub(&noted, l->noted);
+    gp_timed_launch_give_back(&c->under_way, l);
+}
+
+void gp_timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *stream)
+{
+    struct gp_timed_launch *l;
+    bool failed;
+    while ((l = gp_timed_stream_ended(stream, &failed)))
+        record(c, l, failed ? FAILED : NULL);
+}
+
+bool gp_timed_push(struct gp_timed_context *c)
+{
+    CUcontext current = NULL, handle = atomic_load(&c->handle);
+    return handle && gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != handle &&
+           gp_cuda.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS;
+}
+
+static void read_all(struct gp_timed_context *c)
+{
+    for (struct gp_timed_stream *s = c->under_way.streams; s; s = s->hh.next)
+        gp_timed_read_stream(c, s);
+}
+
+void gp_timed_collect(void)
+{
+    if (atomic_load_explicit(&under_way, memory_order_relaxed) == 0 || !gp_session_measures() ||
+        gp_captures() > 0)
+        return;
+    for (struct gp_timed_context *c = gp_timed_contexts(); c; c = atomic_load(&c->next)) {
+        if (pthread_mutex_trylock(&c->lock) != 0)
+            continue; /* a launch is at it */
+        const bool pushed = gp_timed_push(c);
+        read_all(c);
+        if (pushed)
+            gp_context_pop();
+        pthread_mutex_unlock(&c->lock);
+    }
+}
+
+static void collect(void *unused)
+{
+    (void)unused;
+    gp_timed_collect();
+}
+
+void gp_timed_waited(void)
+{
+    if (atomic_load_explicit(&under_way, memory_order_relaxed) > 0)
+        gp_at_work(collect, NULL);
+}
+
+void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
+                             const char *no_time)
+{
+    if (!record->skipped)
+        record->skipped = no_time;
+    hand_over(c, record, 0, no_time, gp_results_launch);
+}
+
+void gp_timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *s,
+                           struct gp_timed_launch *l)
+{
+    gp_timed_launch_enter(s, l);
+    atomic_fetch_add(&under_way, 1);
+    if (!l->whole)
+        note_early(c, l);
+}
+
+static bool is_any_under_way(const struct gp_timed_context *c)
+{
+    const struct gp_timed_stream *s = c->under_way.streams;
+    while (s && !s->first)
+        s = s->hh.next;
+    return s != NULL;
+}
+
+/* As long as they end, within the limit of waits. */
+static void wait_for_all(struct gp_timed_context *c)
+{
+    const struct timespec nap = {.tv_nsec = 100000};
+    const double began = gp_clock_seconds(), most = gp_wait_limit();
+    double waited = 0;
+    for (;;) {
+        read_all(c);
+        waited = gp_clock_seconds() - began;
+        if (!is_any_under_way(c))
+            break;
+        if (waited > most) {
+            gp_wait_was_in_vain(waited);
+            break;
+        }
+        nanosleep(&nap, NULL);
+    }
+    gp_added_less(waited); /* the program would have waited for them, too */
+}
+
+void gp_timed_record_all(struct gp_timed_context *c)
+{
+    struct gp_timed_launch *l;
+    if (gp_captures() == 0)
+        wait_for_all(c);
+    while ((l = gp_under_way_drop_first(&c->under_way)))
+        record(c, l, NOT_ENDED);
+}

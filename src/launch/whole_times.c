@@ -1,0 +1,96 @@
+#include "launch/whole_times.h"
+
+#include "base/hash.h"
+#include "profile/object.h"
+#include "profile/writer.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_GRAPHS 1024
+
+struct entry {
+    struct gp_whole_times times; /* first: a struct gp_whole_times * is a struct entry * */
+    uint64_t key;
+    UT_hash_handle hh;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *entries;
+
+/* Locked. */
+static struct entry *make(uint64_t key, const char *kernel)
+{
+    struct entry *e = HASH_COUNT(entries) < MOST_GRAPHS ? calloc(1, sizeof(*e)) : NULL;
+    char *own = e ? strdup(kernel) : NULL;
+    if (own) {
+        e->key = key;
+        e->times.kernel = own;
+        HASH_ADD(hh, entries, key, sizeof(e->key), e);
+        if (e->hh.tbl)
+            return e;
+    }
+    free(own);
+    free(e);
+    return NULL;
+}
+
+struct gp_whole_times *gp_whole_times_of(uint64_t key, const char *kernel, unsigned kernels,
+                                         int device)
+{
+    struct entry *e = NULL;
+    pthread_mutex_lock(&lock);
+    HASH_FIND(hh, entries, &key, sizeof(key), e);
+    if (!e && (e = make(key, kernel))) {
+        e->times.kernels = kernels;
+        e->times.device = device;
+    }
+    pthread_mutex_unlock(&lock);
+    return e ? &e->times : NULL;
+}
+
+void gp_whole_times_add(struct gp_whole_times *t, double seconds)
+{
+    pthread_mutex_lock(&lock);
+    t->launches++;
+    if (seconds > 0) {
+        if (t->timed == 0 || seconds < t->shortest)
+            t->shortest = seconds;
+        if (seconds > t->longest)
+            t->longest = seconds;
+        t->timed++;
+        t->seconds += seconds;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *times), void *user)
+{
+    struct entry *e, *next;
+    pthread_mutex_lock(&lock);
+    HASH_ITER(hh, entries, e, next)
+    {
+        visit(user, &e->times);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_whole_times_write(const struct gp_whole_times *t, struct gp_writer *writer)
+{
+    struct gp_object line = gp_object_new(NULL);
+    gp_object_put(&line, line.object, "kernel", gp_object_text(t->kernel));
+    gp_object_put(&line, line.object, "kernels", json_integer(t->kernels));
+    gp_object_put(&line, line.object, "device", json_integer(t->device));
+    gp_object_put(&line, line.object, "launches", gp_object_whole(t->launches));
+    gp_object_put(&line, line.object, "timed", gp_object_whole(t->timed));
+    gp_object_put(&line, line.object, "seconds", json_real(t->seconds));
+    gp_object_put(&line, line.object, "shortest", json_real(t->shortest));
+    gp_object_put(&line, line.object, "longest", json_real(t->longest));
+    if (!line.failed) {
+        gp_writer_line(writer, "graph", line.object);
+        return;
+    }
+    json_decref(line.object);
+    gp_writer_line(writer, "graph", NULL);
+}
