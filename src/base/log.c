@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/output.h"
+#include "base/run_id.h"
 #include "base/stack.h"
 #include "base/terminal.h"
 
@@ -14,6 +15,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LONGEST_MESSAGE 4096
@@ -222,6 +226,39 @@ void gp_log_passing(const char *text, size_t length)
     errno = saved;
 }
 
+/* Milliseconds that the processes of a run may wait for one another here. */
+#define MOST_LOCK_NAPS 100
+
+static bool lock(int fd)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    for (int naps = 0; naps < MOST_LOCK_NAPS; naps++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+    return false;
+}
+
+/* A text that was written since the run began is of another process of it, and stays. A pipe, a
+ * device or a terminal cannot be emptied, and need not be. */
+static void empty_of_earlier_runs(int fd)
+{
+    const char *run = gp_run_id();
+    struct stat about;
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))
+        return;
+    bool locked = run && lock(fd);
+    if (!run || fstat(fd, &about) != 0 || !gp_run_had_begun(run, about.st_mtim)) {
+        if (ftruncate(fd, 0) != 0 || futimens(fd, NULL) != 0)
+            errno = 0;
+    }
+    if (locked)
+        flock(fd, LOCK_UN);
+}
+
 int gp_log_open(const char *path)
 {
     int saved = errno;
@@ -231,9 +268,8 @@ int gp_log_open(const char *path)
     if (fd < 0) {
         error = errno;
     } else {
-        /* A pipe or a terminal cannot be emptied, and need not be. */
-        if (!is_programs && ftruncate(fd, 0) != 0)
-            errno = 0;
+        if (!is_programs)
+            empty_of_earlier_runs(fd);
         if (own_file.fd >= 0)
             gp_output_close(&own_file);
         own_file = gp_output_of(fd);

@@ -28,7 +28,8 @@ void gp_say_limited(struct gp_once *once, unsigned most, const char *fmt, ...)
 /* One message for each line of `text`, with `before` in front of it. */
 void gp_say_lines(const char *before, const char *text);
 
-/* From now on messages and reports go to this file (emptied first) instead of to standard error.
+/* From now on messages and reports go to this file instead of to standard error, behind those of
+ * other processes of the run (base/run_id.h); the text of an earlier run is emptied first.
  * Returns 0 or an errno value; then messages go where they went before. */
 int gp_log_open(const char *path);
 

@@ -37,6 +37,12 @@ static const char *add_variable(const char *p, struct gp_text *out, char *why, s
 
 bool gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size)
 {
+    return gp_pattern_expand_for(getpid(), pattern, out, why, why_size);
+}
+
+bool gp_pattern_expand_for(long process, const char *pattern, struct gp_text *out, char *why,
+                           size_t why_size)
+{
     for (const char *p = pattern; *p;) {
         size_t plain = strcspn(p, "%");
         gp_text_add_bytes(out, p, plain);
@@ -45,7 +51,7 @@ bool gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size
             break;
         switch (p[1]) {
         case 'p':
-            gp_text_addf(out, "%ld", (long)getpid());
+            gp_text_addf(out, "%ld", process);
             p += 2;
             break;
         case 'h':

@@ -8,6 +8,7 @@
 struct gp_profile_header cli_anonymous_header(const struct gp_profile_header *header)
 {
     struct gp_profile_header own = *header;
+    own.path = cli_file_name(header->path);
     own.host = "";
     own.command = NULL;
     own.argument_count = 0;
@@ -40,11 +41,12 @@ static size_t path_length(const char *at)
     return length;
 }
 
-/* The bytes of folders that stand at `at`: those of `path`, or of an absolute path. */
+/* The bytes of folders that stand at `at`: those of `path`, where other files of its run are, too,
+ * or of an absolute path. */
 static size_t folders(const char *text, const char *at, const char *path)
 {
     size_t named = path ? (size_t)(cli_file_name(path) - path) : 0;
-    if (named > 0 && strncmp(at, path, strlen(path)) == 0)
+    if (named > 0 && strncmp(at, path, named) == 0 && (at == text || ends_a_path(at[-1])))
         return named;
     if (!begins_a_path(text, at))
         return 0;

@@ -159,6 +159,7 @@ static int run_baseline(const struct cli_command *self, int argc, char **argv)
     }
     if (!cli_check_spared("--output", values[OUTPUT], (const char *const *)argv + 1, count))
         return CLI_USAGE;
+    count = cli_leave_out_members(argv + 1, count);
     cli_say_repeated(argv + 1, count);
     struct gp_metrics *m = cli_open_metrics();
     if (!m)

@@ -69,7 +69,7 @@ static bool check_thresholds(const char *file, struct gp_metrics *m, char **path
     struct gp_text problems = {0};
     struct gp_thresholds *t = gp_thresholds_read(file, m, &problems);
     if (t)
-        cli_judge_profiles(t, m, paths, count, false, verdict);
+        cli_judge_profiles(t, m, paths, count, verdict);
     else
         gp_say_lines("", gp_text_string(&problems));
     gp_thresholds_free(t);
@@ -174,8 +174,10 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
                cli_check_outputs(&asked.outputs, (const char *const *)argv + 1, count);
     if (count >= 0)
         status = CLI_USAGE;
-    if (can)
+    if (can) {
+        count = cli_leave_out_members(argv + 1, count);
         cli_say_repeated(argv + 1, count);
+    }
     struct gp_metrics *m = can ? cli_open_metrics() : NULL;
     if (m)
         status = check(&asked, m, argv + 1, count);

@@ -1,7 +1,8 @@
-/* gpuprof --check FILE PROGRAM: the program runs, and its kernels are judged. Owns the folder where
- * its profiles lie meanwhile. */
+/* gpuprof --check FILE PROGRAM: the program runs, and its kernels are judged. */
 #ifndef GPUPROF_CLI_CHECK_RUN_H
 #define GPUPROF_CLI_CHECK_RUN_H
+
+#include "profile/run_files.h"
 
 #include <stdbool.h>
 
@@ -15,9 +16,13 @@ struct cli_written {
 bool cli_check_usable(const char *thresholds, const char *formats,
                       const struct cli_written *written, int count);
 
-/* Goes on twice: false in the process that is to become the program, its environment set; true in
- * the one that waited for it, with the status to end with. `output` is the pattern of the profiles'
- * names that the user gave, NULL for none. Where something fails beforehand it is true as well. */
-bool cli_check_run(const char *thresholds, const char *formats, const char *output, int *status);
+/* Before the program starts: the library measures for the rules, and leaves the verdict to this
+ * process. `named`: the user has asked for the profiles. False after a message. */
+bool cli_check_prepare(const char *thresholds, bool named);
+
+/* Afterwards: judges the run by its profiles, and says the verdict; `read` is called before that,
+ * whose reader may let us wait. Returns the status. */
+int cli_check_judge(const char *thresholds, const char *formats,
+                    const struct gp_run_files *profiles, bool named, void (*read)(void));
 
 #endif

@@ -54,6 +54,7 @@ static bool read_side(const struct gp_metrics *m, char *text, struct gp_side *si
     }
     for (char *p = strtok_r(text, ",", &rest); p && count < 256; p = strtok_r(NULL, ",", &rest))
         paths[count++] = p;
+    count = cli_leave_out_members(paths, count);
     cli_say_repeated(paths, count);
     if (count == 0) {
         gp_say("a side names no profile");

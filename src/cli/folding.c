@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "check/fold.h"
 #include "cli/code_marks.h"
+#include "cli/how_ended.h"
 #include "cli/source.h"
 #include "cli/source_lines.h"
 #include "profile/reader.h"
@@ -22,11 +23,14 @@ struct folding {
     struct gp_text *unfinished;
 };
 
-static void take_unfinished(void *user, const char *why, bool torn)
+static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
     struct folding *f = user;
-    (void)torn;
-    gp_text_add_linef(f->unfinished, "%s: %s", f->path, why);
+    struct gp_text why = {0};
+    cli_add_unfinished(process, &why);
+    gp_text_add_linef(f->unfinished, "%s: %s", process->path, gp_text_string(&why));
+    f->unfinished->failed |= why.failed;
+    gp_text_free(&why);
 }
 
 static void take_given_up(void *user, const char *why)

@@ -335,13 +335,14 @@ static int do_verb(struct asked *asked, int count, char **argv)
     if (!cli_check_outputs(&asked->outputs, read, sizeof(read) / sizeof(read[0])) ||
         !cli_check_outputs(&asked->outputs, (const char *const *)argv + 2, count - 1))
         return CLI_USAGE;
-    cli_say_repeated(argv + 2, count - 1);
+    const int profiles = cli_leave_out_members(argv + 2, count - 1);
+    cli_say_repeated(argv + 2, profiles);
     struct gp_metrics *m = cli_open_metrics();
     if (!m)
         return CLI_FAILED;
-    int status = verb == ADD    ? add(asked, m, argv + 2, count - 1)
+    int status = verb == ADD    ? add(asked, m, argv + 2, profiles)
                  : verb == SHOW ? show(asked, m)
-                                : check(asked, m, argv + 2, count - 1);
+                                : check(asked, m, argv + 2, profiles);
     gp_metrics_close(m);
     return status;
 }

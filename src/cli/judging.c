@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "check/judge.h"
+#include "cli/how_ended.h"
 #include "cli/source.h"
 #include "cli/source_lines.h"
 #include "profile/reader.h"
@@ -13,10 +14,10 @@ struct judging {
     struct gp_sources *sources;
     const char *path; /* of the profile at hand, until its run has begun */
     struct gp_profile_position position;
-    bool by_process;
+    bool by_process; /* its name is that of its process */
 };
 
-/* A profile is a run. */
+/* A profile is a run, with those that belong to it. */
 static void begin_run(struct judging *j, long pid)
 {
     char name[64];
@@ -34,10 +35,12 @@ static bool take_header(void *user, const struct gp_profile_header *header)
     return true;
 }
 
-static void take_unfinished(void *user, const char *why, bool torn)
+static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
-    (void)torn;
-    gp_judge_unfinished(((struct judging *)user)->judge, why);
+    struct gp_text why = {0};
+    cli_add_unfinished(process, &why);
+    gp_judge_unfinished(((struct judging *)user)->judge, gp_text_string(&why));
+    gp_text_free(&why);
 }
 
 static void take_given_up(void *user, const char *why)
@@ -74,34 +77,53 @@ static void take_line(void *judge, const char *kernel, const char *file, int lin
     gp_judge_source(judge, kernel, file, line);
 }
 
-void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
-                        char *const *paths, int count, bool by_process, struct gp_verdict *verdict)
+/* `alone`: all of them are one run. */
+static void judge(struct judging *judging, char *const *paths, size_t count, bool alone,
+                  struct gp_verdict *verdict)
 {
-    struct judging judging = {
-        .judge = gp_judge_new(t, m), .sources = gp_sources_new(), .by_process = by_process};
-    if (!judging.judge || !judging.sources) {
-        gp_text_add(&verdict->unjudged, "out of memory\n");
-        gp_judge_free(judging.judge);
-        gp_sources_free(judging.sources);
-        return;
-    }
-    const struct gp_profile_visitor visitor = {.user = &judging,
+    const struct gp_profile_visitor visitor = {.user = judging,
                                                .header = take_header,
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,
-                                               .position = &judging.position,
-                                               .other = take_other};
-    for (int i = 0; i < count; i++) {
+                                               .position = &judging->position,
+                                               .other = take_other,
+                                               .alone = alone};
+    for (size_t i = 0; i < count; i++) {
         char why[512];
-        judging.path = paths[i];
+        if (i == 0 || !alone)
+            judging->path = paths[i];
         if (!gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)))
             gp_text_add_linef(&verdict->unjudged, "%s", why);
     }
-    cli_visit_source_lines(judging.sources, take_line, judging.judge);
-    gp_judge_finish(judging.judge, verdict);
+    cli_visit_source_lines(judging->sources, take_line, judging->judge);
+    gp_judge_finish(judging->judge, verdict);
+}
+
+static void judge_paths(const struct gp_thresholds *t, const struct gp_metrics *m,
+                        char *const *paths, size_t count, bool alone, bool by_process,
+                        struct gp_verdict *verdict)
+{
+    struct judging judging = {
+        .judge = gp_judge_new(t, m), .sources = gp_sources_new(), .by_process = by_process};
+    if (judging.judge && judging.sources)
+        judge(&judging, paths, count, alone, verdict);
+    else
+        gp_text_add(&verdict->unjudged, "out of memory\n");
     gp_judge_free(judging.judge);
     gp_sources_free(judging.sources);
+}
+
+void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
+                        char *const *paths, int count, struct gp_verdict *verdict)
+{
+    judge_paths(t, m, paths, (size_t)count, false, false, verdict);
+}
+
+void cli_judge_run(const struct gp_thresholds *t, const struct gp_metrics *m,
+                   const struct gp_run_files *profiles, bool named, struct gp_verdict *verdict)
+{
+    judge_paths(t, m, profiles->list, profiles->count, true, !named, verdict);
 }

@@ -4,10 +4,15 @@
 
 #include "check/thresholds.h"
 #include "check/verdict.h"
+#include "profile/run_files.h"
 
-/* Judges the profiles, each a run. A profile that cannot be read is a reason not to judge. With
- * `by_process` the verdict names a run's process, not its profile. */
+/* Judges the profiles, each a run. A profile that cannot be read is a reason not to judge. */
 void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
-                        char *const *paths, int count, bool by_process, struct gp_verdict *verdict);
+                        char *const *paths, int count, struct gp_verdict *verdict);
+
+/* The same of the processes of one run that has just been. Where its profiles were not `named` by
+ * the user the verdict names the process. */
+void cli_judge_run(const struct gp_thresholds *t, const struct gp_metrics *m,
+                   const struct gp_run_files *profiles, bool named, struct gp_verdict *verdict);
 
 #endif

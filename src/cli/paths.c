@@ -4,37 +4,72 @@
 #include "base/path.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "profile/run_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+/* 0 or an errno value, of the file system that has this file or folder. */
+static int error_of_space(const char *path)
+{
+    struct statvfs about;
+    if (statvfs(path, &about) != 0 || about.f_blocks == 0)
+        return 0; /* it shows later */
+    return (geteuid() == 0 ? about.f_bfree : about.f_bavail) == 0 ? ENOSPC : 0;
+}
+
+/* The same of a file to be made. */
+static int error_of_folder(const char *path)
+{
+    struct gp_text folder = {0};
+    gp_add_folder_of(path, &folder);
+    int error = access(gp_text_string(&folder), W_OK | X_OK) == 0 ? 0 : errno;
+    if (!error)
+        error = error_of_space(gp_text_string(&folder));
+    gp_text_free(&folder);
+    return error;
+}
+
+/* The same of one that is there. No byte is written, which is enough for a device to refuse it. */
+static int error_of_file(const char *path, const struct stat *about)
+{
+    if (S_ISDIR(about->st_mode))
+        return EISDIR;
+    if (S_ISFIFO(about->st_mode))
+        return access(path, W_OK) == 0 ? 0 : errno; /* its reader may come later */
+    const bool regular = S_ISREG(about->st_mode);
+    const int fd = open(path, (regular ? O_RDWR : O_WRONLY) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int error = fd >= 0 && write(fd, "", 0) == 0 ? 0 : errno;
+    if (fd >= 0)
+        close(fd);
+    if (!error && regular && about->st_size == 0)
+        error = error_of_space(path);
+    return error;
+}
 
 bool cli_check_file(const char *option, const char *pattern)
 {
     char why[256] = "a file name is missing";
     struct gp_text path = {0};
+    struct stat about;
     if (!gp_pattern_expand(pattern, &path, why, sizeof(why)) || path.length == 0) {
         gp_say("%s: %s", option, why);
         gp_text_free(&path);
         return false;
     }
-    struct stat about;
-    bool can_write = access(path.data, W_OK) == 0;
-    if (can_write && stat(path.data, &about) == 0 && S_ISDIR(about.st_mode)) {
-        errno = EISDIR;
-        can_write = false;
-    } else if (!can_write && errno == ENOENT) {
-        struct gp_text folder = {0};
-        gp_add_folder_of(path.data, &folder);
-        can_write = access(gp_text_string(&folder), W_OK | X_OK) == 0;
-        gp_text_free(&folder);
-    }
-    if (!can_write)
-        gp_say("%s: %s: %s", option, path.data, strerror(errno));
+    const bool there = stat(path.data, &about) == 0;
+    const int error = there             ? error_of_file(path.data, &about)
+                      : errno == ENOENT ? error_of_folder(path.data)
+                                        : errno;
+    if (error)
+        gp_say("%s: %s: %s", option, path.data, strerror(error));
     gp_text_free(&path);
-    return can_write;
+    return !error;
 }
 
 void cli_say_repeated(char *const *profiles, int count)
@@ -52,6 +87,28 @@ void cli_say_repeated(char *const *profiles, int count)
             gp_say("%s: this profile is given more than once, and counts each time", profiles[i]);
     }
     free(known);
+}
+
+/* True where reading one of the profiles, another file, reads this one. */
+static bool is_member(char *const *profiles, int count, int of)
+{
+    for (int i = 0; i < count; i++)
+        if (i != of && gp_run_file_leads_to(profiles[i], profiles[of]))
+            return true;
+    return false;
+}
+
+int cli_leave_out_members(char **profiles, int count)
+{
+    int left = 0;
+    bool *members = calloc((size_t)count + 1, sizeof(*members));
+    for (int i = 0; members && i < count; i++)
+        members[i] = is_member(profiles, count, i);
+    for (int i = 0; i < count; i++)
+        if (!members || !members[i])
+            profiles[left++] = profiles[i];
+    free(members);
+    return left;
 }
 
 static bool is_named(const char *file)

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Whether the file can be written, without touching it; where not, the option and the reason are
- * reported. The process id stays as it is now: the program replaces this process. */
+/* Whether the file can be written, as far as that shows without touching it; where not, the option
+ * and the reason are reported. */
 bool cli_check_file(const char *option, const char *pattern);
 
 /* False, having said so, where writing to `output` would overwrite one of the files that are read.
@@ -18,6 +18,10 @@ bool cli_check_pattern_spared(const char *option, const char *pattern, const cha
 
 /* One line for each profile that is named again, by any spelling or link: it counts once more. */
 void cli_say_repeated(char *const *profiles, int count);
+
+/* Moves files out of the list that are read with another one of it, as they are of the same run
+ * (profile/run_files.h). Returns how many are left. */
+int cli_leave_out_members(char **profiles, int count);
 
 /* False, having said so, where the log would be written into the profile; the names are those of
  * the options or variables. */

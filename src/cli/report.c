@@ -40,6 +40,7 @@ enum {
     DEMANGLING,
     MERGE,
     SIDE,
+    ALONE,
     OPTION_COUNT
 };
 
@@ -110,6 +111,10 @@ static const struct cli_option options[OPTION_COUNT] = {
     [MERGE] = {"merge", 0, NULL, "all profiles as if they were one", SEVERAL, NULL, NULL, NULL, 0,
                NULL},
     [SIDE] = {"side-by-side", 0, NULL, "as --print side", SEVERAL, NULL, NULL, NULL, 0, NULL},
+    [ALONE] = {"alone", 0, NULL,
+               "each FILE by itself: else the first file of a run of several processes stands for "
+               "all of them",
+               SEVERAL, NULL, NULL, NULL, 0, NULL},
 };
 
 /* ---- one profile ---- */
@@ -148,7 +153,8 @@ static void add_process(void *user, const struct gp_profile_header *header)
         gp_text_free(&command);
         return;
     }
-    gp_text_add_escaped(&line, r->summing.path, strlen(r->summing.path));
+    const char *path = strcmp(r->summing.path, "-") == 0 ? "-" : header->path;
+    gp_text_add_escaped(&line, path, strlen(path));
     gp_text_add(&line, command.length > 0 ? ":" : "");
     if (command.length > LONGEST_COMMAND) {
         gp_text_add_bytes(&line, gp_text_string(&command), letters(&command, LONGEST_COMMAND));
@@ -335,6 +341,7 @@ static bool read_views(const char *const *values, struct cli_views *views)
                                 .sort = values[SORT],
                                 .merge = values[MERGE] != NULL,
                                 .anonymous = values[ANONYMOUS] != NULL,
+                                .alone = values[ALONE] != NULL,
                                 .select = select_metrics};
     views->view.csv = values[CSV] != NULL;
     if (values[PRINT] && !cli_view_find(values[PRINT], &views->which))
@@ -408,6 +415,8 @@ static int print_report(const struct cli_views *views, const struct gp_table_opt
     bool sensible = cli_views_check(views, m) &&
                     (!views->metrics || select_metrics(m, NULL, views->metrics) == CLI_OK) &&
                     check_files(page, paths, count);
+    if (sensible && !views->alone)
+        count = cli_leave_out_members(paths, count);
     if (sensible && views->merge)
         cli_say_repeated(paths, count);
     int answer = !sensible          ? CLI_USAGE

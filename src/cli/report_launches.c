@@ -100,9 +100,9 @@ static bool print_other(void *user, const char *type, const struct json_t *line)
     return print_object(user, o);
 }
 
-static void note_unfinished(void *user, const char *why, bool torn)
+static void note_unfinished(void *user, const struct gp_unfinished *process)
 {
-    cli_note_unfinished(&((struct printing *)user)->how_ended, why, torn);
+    cli_note_unfinished(&((struct printing *)user)->how_ended, process);
 }
 
 static void note_given_up(void *user, const char *why)
@@ -110,11 +110,12 @@ static void note_given_up(void *user, const char *why)
     cli_note_given_up(&((struct printing *)user)->how_ended, why);
 }
 
-int cli_print_launches(const char *path, struct gp_filter *filter, bool anonymous)
+int cli_print_launches(const char *path, struct gp_filter *filter, const struct cli_views *views)
 {
     struct gp_text notes = {0};
-    struct printing p = {
-        .filter = filter, .anonymous = anonymous, .how_ended = {.path = path, .notes = &notes}};
+    struct printing p = {.filter = filter,
+                         .anonymous = views->anonymous,
+                         .how_ended = {.path = path, .notes = &notes}};
     char why[512] = "";
     const struct gp_profile_visitor visitor = {.user = &p,
                                                .exact = true,
@@ -126,7 +127,8 @@ int cli_print_launches(const char *path, struct gp_filter *filter, bool anonymou
                                                .end = print_end,
                                                .unfinished = note_unfinished,
                                                .gave_up = note_given_up,
-                                               .other = print_other};
+                                               .other = print_other,
+                                               .alone = views->alone};
     bool read = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (p.error == 0 && p.out.length > 0)
         flush(&p);

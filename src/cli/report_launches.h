@@ -3,12 +3,10 @@
 #ifndef GPUPROF_CLI_REPORT_LAUNCHES_H
 #define GPUPROF_CLI_REPORT_LAUNCHES_H
 
+#include "cli/report_views.h"
 #include "report/filter.h"
 
-#include <stdbool.h>
-
-/* Writes to standard output as it reads; `anonymous`: without command line, host, folders and code.
- * Returns the answer of the command. */
-int cli_print_launches(const char *path, struct gp_filter *filter, bool anonymous);
+/* Writes to standard output as it reads. Returns the answer of the command. */
+int cli_print_launches(const char *path, struct gp_filter *filter, const struct cli_views *views);
 
 #endif

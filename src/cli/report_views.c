@@ -282,7 +282,7 @@ static int print_launches(const struct cli_views *v, char **paths, int count)
         struct gp_filter *filter = cli_views_filter(v);
         if (!filter)
             return CLI_USAGE;
-        answer = worse(answer, cli_print_launches(paths[i], filter, v->anonymous));
+        answer = worse(answer, cli_print_launches(paths[i], filter, v));
         cli_say_filtered(filter);
         gp_filter_free(filter);
     }

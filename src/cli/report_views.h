@@ -29,6 +29,7 @@ struct cli_views {
     bool merge;
     bool anonymous;    /* without command line, host and folders */
     size_t most_bytes; /* of Markdown; 0: no limit */
+    bool alone;        /* each profile by itself, without the others of its run */
     size_t top;
     /* Selects the metrics for a profile: `metrics`, or all that it has the counters for. */
     int (*select)(struct gp_metrics *m, const char *path, const char *metrics);

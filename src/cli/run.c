@@ -1,22 +1,22 @@
+#include "base/log.h"
+#include "base/run_id.h"
 #include "cli/check_run.h"
 #include "cli/cli.h"
 #include "cli/counters.h"
-#include "cli/musl.h"
+#include "cli/parent.h"
+#include "cli/program.h"
 #include "cli/query.h"
-#include "cli/rights.h"
-#include "cli/run_limit.h"
+#include "cli/run_folder.h"
 #include "cli/run_options.h"
+#include "cli/run_profiles.h"
+#include "cli/run_report.h"
 
-#include "base/log.h"
-
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the library ---- */
@@ -70,96 +70,161 @@ static bool preload(void)
     return answer;
 }
 
-/* The library says at the end of this process where it did not use CUDA. */
-static bool mark(void)
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static struct {
+    bool is_part;  /* of a run that another `gpuprof` has begun, which reports on it */
+    bool one_only; /* no process but the program's own is measured */
+    bool checks;
+    struct cli_run_folder folder;
+    struct gp_run_files profiles; /* of its processes, when it is over */
+    const char *named;            /* pattern of their names, by the user; NULL: none */
+} run = {.folder = {.lock = -1}};
+
+static bool is_set(const char *variable)
+{
+    const char *value = secure_getenv(variable);
+    return value && *value;
+}
+
+/* A command under `gpuprof` that asks for no files of its own. */
+static bool is_part_of_a_run(const char *const *values)
+{
+    return is_set("GPUPROF_RUN") && (is_set("GPUPROF_STARTED") || is_set("GPUPROF_CHECK_BY")) &&
+           !values[RUN_OUTPUT] && !values[RUN_CHECK];
+}
+
+/* Only in the program's process, before it is the program. */
+static void prepare(void)
 {
     char process[32];
     snprintf(process, sizeof(process), "%ld", (long)getpid());
-    bool marked = setenv("GPUPROF_STARTED", process, 1) == 0;
-    if (!marked)
+    /* The library says at the end of this process where it did not use CUDA; a check does. */
+    bool set =
+        run.checks ? unsetenv("GPUPROF_STARTED") == 0 : setenv("GPUPROF_STARTED", process, 1) == 0;
+    if (!set || (run.one_only && setenv("GPUPROF_PROCESS", process, 1) != 0))
         gp_say("out of memory");
-    return marked;
 }
 
-/* ---- the program ---- */
-
-/* Finds the program as execvp will. Returns 0 with its path. */
-static int find_program(const char *name, struct gp_text *path)
+/* A file without a name of the user's is in the folder, which is removed. */
+static bool begin(const char *const *values)
 {
-    if (strchr(name, '/')) {
-        gp_text_add(path, name);
-        return access(gp_text_string(path), X_OK);
+    int error;
+    run.one_only = values[RUN_TARGET] && strcmp(values[RUN_TARGET], "application-only") == 0;
+    run.checks = values[RUN_CHECK] != NULL;
+    run.is_part = is_part_of_a_run(values);
+    if (run.is_part)
+        return true;
+    run.named = is_set("GPUPROF_OUTPUT") ? secure_getenv("GPUPROF_OUTPUT") : NULL;
+    const bool made = cli_run_folder_make(&run.folder, &error);
+    if (!made && run.checks && !run.named) {
+        gp_say("--check: no temporary folder can be made: %s", strerror(error));
+        return false;
     }
-    const char *at = secure_getenv("PATH");
-    for (at = at ? at : "/usr/bin:/bin"; *at;) {
-        size_t length = strcspn(at, ":");
-        gp_text_clear(path);
-        gp_text_addf(path, "%.*s%s%s", (int)length, at, length ? "/" : "", name);
-        if (access(gp_text_string(path), X_OK) == 0)
-            return 0;
-        at += length + (at[length] == ':');
-    }
-    return -1;
+    if (gp_run_begin() &&
+        (made ? setenv("GPUPROF_FOLDER", run.folder.path, 1) : unsetenv("GPUPROF_FOLDER")) == 0)
+        return true;
+    gp_say("out of memory");
+    return false;
 }
 
-/* A program without a dynamic linker never loads the library; it runs, and nothing is measured. */
-static bool is_static(const char *path)
+static void find_profiles(void)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool answer = false;
-    Elf64_Ehdr header;
-    if (fd >= 0 && read(fd, &header, sizeof(header)) == sizeof(header) &&
-        memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64) {
-        int dynamic = 0;
-        for (int i = 0; i < header.e_phnum; i++) {
-            Elf64_Phdr part;
-            off_t at = (off_t)(header.e_phoff + (Elf64_Off)i * header.e_phentsize);
-            if (pread(fd, &part, sizeof(part), at) != sizeof(part))
-                break;
-            dynamic |= part.p_type == PT_INTERP;
-        }
-        answer = !dynamic;
+    struct gp_text pattern = {0};
+    if (run.named) {
+        cli_find_profiles(run.named, gp_run_id(), &run.profiles);
+    } else if (run.folder.path[0]) {
+        gp_text_addf(&pattern, "%s/" CLI_FOLDER_PROFILE, run.folder.path);
+        gp_run_files_beside(gp_text_string(&pattern), gp_run_id(), &run.profiles);
     }
-    if (fd >= 0)
-        close(fd);
-    return answer;
+    gp_text_free(&pattern);
 }
 
-static void warn_of_program(const char *name)
+/* The program is over: a signal ends the command. */
+static void end_early(int number)
 {
-    struct gp_text path = {0};
-    int found = find_program(name, &path) == 0;
-    const char *how = found ? cli_gets_rights(gp_text_string(&path)) : NULL;
-    if (how)
-        gp_say("%s gets other rights than yours when it starts, %s: it cannot be profiled",
-               path.data, how);
-    else if (found && is_static(gp_text_string(&path)))
-        gp_say("%s is linked statically: it cannot be profiled", path.data);
-    if (found && cli_is_for_musl(gp_text_string(&path))) {
-        gp_say("%s is linked with musl: it cannot be profiled, as CUDA needs glibc", path.data);
-        cli_preload_less();
-    }
-    gp_text_free(&path);
+    cli_run_folder_remove_with(&run.folder, run.named ? NULL : run.profiles.list,
+                               run.named ? 0 : run.profiles.count);
+    signal(number, SIG_DFL);
+    raise(number);
 }
 
-/* Only returns where the program cannot be run, with the answer of the command. */
-static int start(char **argv)
+static void end_by_signals(void)
 {
-    warn_of_program(argv[0]);
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    const struct sigaction end = {.sa_handler = end_early};
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        struct sigaction before;
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &end, NULL);
+    }
+}
+
+static void remove_folder(void)
+{
+    cli_run_folder_remove(&run.folder);
+}
+
+/* Reports and judges. Returns the status where the program's own is 0. */
+static int finish(const char *const *values, const struct cli_end *end)
+{
+    int status = 0;
+    if (run.is_part)
+        return 0;
+    find_profiles();
+    end_by_signals();
+    const bool unwritten = cli_run_folder_is_marked(&run.folder);
+    cli_report_end(end, &run.profiles, run.named != NULL, &run.folder);
+    if (run.checks)
+        status = cli_check_judge(values[RUN_CHECK], values[RUN_FORMAT], &run.profiles,
+                                 run.named != NULL, remove_folder);
+    remove_folder();
+    return status == 0 && unwritten ? CLI_USAGE : status;
+}
+
+/* Only returns where the program cannot be run. */
+static int become_program(char **argv)
+{
+    gp_say("%s; %s runs without a word on how it ends", strerror(errno), argv[0]);
+    remove_folder();
+    prepare();
     execvp(argv[0], argv);
-    int error = errno;
-    struct gp_text path = {0};
-    const char *command = error == ENOENT ? cli_nearest_command(argv[0]) : NULL;
-    if (!*argv[0])
-        gp_say("the program's name is empty");
-    else if (error == ENOENT && find_program(argv[0], &path) == 0)
-        gp_say("%s: the interpreter or dynamic linker that it names is not there", argv[0]);
-    else
-        gp_say("%s: %s%s%s%s", argv[0], strerror(error), command ? "; did you mean 'gpuprof " : "",
-               command ? command : "", command ? "'?" : "");
-    gp_text_free(&path);
-    /* As shells and env(1) have it. */
-    return error == ENOENT ? 127 : 126;
+    return cli_say_not_started(argv[0], errno);
+}
+
+/* A file that names a descriptor of this process. */
+static bool names_a_descriptor(const char *text)
+{
+    return text && (strstr(text, "/dev/fd/") || strstr(text, "/dev/std") || strstr(text, "/proc/"));
+}
+
+static int run_and_report(const char *const *values, char **argv)
+{
+    struct cli_end end;
+    int status = CLI_FAILED;
+    if (run.checks && !cli_check_prepare(values[RUN_CHECK], run.named != NULL)) {
+        remove_folder();
+        return CLI_USAGE;
+    }
+    const struct cli_start start = {.argv = argv,
+                                    .prepare = prepare,
+                                    .seconds = values[RUN_TIMEOUT],
+                                    .keep = run.folder.lock,
+                                    .keeps_all = names_a_descriptor(values[RUN_CHECK]) ||
+                                                 names_a_descriptor(values[RUN_FORMAT]) ||
+                                                 names_a_descriptor(secure_getenv("GPUPROF_LOG"))};
+    cli_warn_of_program(argv[0]);
+    if (!cli_run_program(&start, &end)) {
+        status = become_program(argv);
+    } else if (end.error) {
+        remove_folder();
+        status = cli_say_not_started(argv[0], end.error);
+    } else {
+        status = finish(values, &end);
+        const int own = cli_end_alike(&end);
+        status = own ? own : status;
+    }
+    return status;
 }
 
 static int run_program(const struct cli_command *self, int argc, char **argv)
@@ -184,17 +249,7 @@ static int run_program(const struct cli_command *self, int argc, char **argv)
         gp_say("out of memory");
         return CLI_FAILED;
     }
-    if (!preload())
-        return CLI_FAILED;
-    /* From here on in the process that becomes the program. */
-    if (values[RUN_CHECK] && cli_check_run(values[RUN_CHECK], values[RUN_FORMAT],
-                                           secure_getenv("GPUPROF_OUTPUT"), &status))
-        return status;
-    if (!values[RUN_CHECK] && !mark())
-        return CLI_FAILED;
-    if (!run_limit(values[RUN_TIMEOUT], argv[program]))
-        return CLI_FAILED;
-    return start(argv + program);
+    return preload() && begin(values) ? run_and_report(values, argv + program) : CLI_FAILED;
 }
 
 const struct cli_command cli_run = {

@@ -315,6 +315,13 @@ static bool check_verdict(const char *const *values)
     return !values[RUN_FORMAT];
 }
 
+/* A profile may be asked for there. */
+static bool check_environment(const char *const *values)
+{
+    const char *output = secure_getenv("GPUPROF_OUTPUT");
+    return values[RUN_OUTPUT] || !output || !*output || cli_check_file("GPUPROF_OUTPUT", output);
+}
+
 bool run_check(const char *const *values)
 {
     const char *chip = values[RUN_CHIP];
@@ -325,7 +332,8 @@ bool run_check(const char *const *values)
     for (int i = 0; i < RUN_OPTION_COUNT; i++)
         if (values[i] && checks[i] && !checks[i](values[i]))
             return false;
-    return check_pairs(values) && check_log_apart(values) && check_verdict(values);
+    return check_pairs(values) && check_environment(values) && check_log_apart(values) &&
+           check_verdict(values);
 }
 
 /* ---- the library's variables ----------------------------------------------------------------- */
@@ -397,15 +405,6 @@ static bool pass_launches(const char *const *values)
     return set_text("GPUPROF_LAUNCHES", &rule);
 }
 
-/* The program has this process's number: it replaces it. */
-static bool pass_target(const char *which)
-{
-    struct gp_text process = {0};
-    if (which && strcmp(which, "application-only") == 0)
-        gp_text_addf(&process, "%ld", (long)getpid());
-    return set_text("GPUPROF_PROCESS", &process);
-}
-
 static const char *replay_of(const char *const *values)
 {
     const char *mode = values[RUN_REPLAY_MODE];
@@ -425,8 +424,8 @@ bool run_pass(const char *const *values)
     const char *kernels = values[RUN_KERNELS] ? values[RUN_KERNELS] : values[RUN_KERNEL_ID];
     const char *log = values[RUN_LOG] ? values[RUN_LOG] : values[RUN_QUIET] ? "/dev/null" : NULL;
     return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
-           pass_target(values[RUN_TARGET]) && set("GPUPROF_KERNELS", kernels) &&
-           set("GPUPROF_COPIES", values[RUN_COPIES]) && set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
+           set("GPUPROF_KERNELS", kernels) && set("GPUPROF_COPIES", values[RUN_COPIES]) &&
+           set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&

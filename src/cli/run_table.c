@@ -109,7 +109,8 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_OUTPUT] = {"output", 'o', "FILE",
                     "write a profile for 'gpuprof report', compressed where the name ends in .zst; "
                     "%p stands for the process id, %h for the host, %q{NAME} for an environment "
-                    "variable, %% for a percent sign",
+                    "variable, %% for a percent sign; each further process that launches a kernel "
+                    "has a file beside it, which is read with it",
                     OUTPUT, "export-profile export", "-o, --export-profile", "-o, --export", 0,
                     NULL},
     [RUN_FORCE] = {"force-overwrite", 'f', NULL,

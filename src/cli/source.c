@@ -60,9 +60,9 @@ struct reading {
     bool is_profile; /* the file has a header */
 };
 
-static void take_unfinished(void *user, const char *why, bool torn)
+static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
-    cli_note_unfinished(&((struct reading *)user)->how_ended, why, torn);
+    cli_note_unfinished(&((struct reading *)user)->how_ended, process);
 }
 
 static bool take_header(void *user, const struct gp_profile_header *header)

@@ -77,9 +77,9 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
     return !s->sources || cli_take_code(s->sources, &s->position, type, line);
 }
 
-static void take_unfinished(void *user, const char *why, bool torn)
+static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
-    cli_note_unfinished(&((struct cli_summing *)user)->how_ended, why, torn);
+    cli_note_unfinished(&((struct cli_summing *)user)->how_ended, process);
 }
 
 static void take_given_up(void *user, const char *why)
@@ -100,7 +100,8 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                          .gave_up = take_given_up,
                                          .position = &s->position,
                                          .other = take_other,
-                                         .counter_name = own_name};
+                                         .counter_name = own_name,
+                                         .alone = views->alone};
     int worst = CLI_OK;
     s->metrics = m;
     s->anonymous = views->anonymous;

@@ -1,6 +1,7 @@
 /* gpuprof thresholds: the first file of thresholds. */
 #include "cli/arguments.h"
 #include "cli/cli.h"
+#include "cli/how_ended.h"
 #include "cli/paths.h"
 
 #include "base/log.h"
@@ -92,12 +93,15 @@ static bool take_count(void *user, const struct gp_count *count)
     return true;
 }
 
-static void take_unfinished(void *user, const char *why, bool torn)
+static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
     struct reading *r = user;
-    (void)torn;
-    gp_judge_unfinished(r->judge, why);
-    gp_text_addf(r->notes, "%s: %s\n", r->path, why);
+    struct gp_text why = {0};
+    cli_add_unfinished(process, &why);
+    gp_judge_unfinished(r->judge, gp_text_string(&why));
+    gp_text_addf(r->notes, "%s: %s\n", process->path, gp_text_string(&why));
+    r->notes->failed |= why.failed;
+    gp_text_free(&why);
 }
 
 static void take_given_up(void *user, const char *why)
@@ -180,6 +184,7 @@ static int run_thresholds(const struct cli_command *self, int argc, char **argv)
         gp_say("say --from PROFILE (see 'gpuprof help thresholds')");
         return CLI_USAGE;
     }
+    asked.count = cli_leave_out_members(asked.profiles, asked.count);
     cli_say_repeated(asked.profiles, asked.count);
     struct gp_metrics *m = cli_open_metrics();
     if (!m)

@@ -146,9 +146,9 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
     return !r->sources || cli_take_code(r->sources, &r->position, type, line);
 }
 
-static void take_unfinished(void *user, const char *why, bool torn)
+static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
-    cli_note_unfinished(&((struct cli_reading *)user)->how_ended, why, torn);
+    cli_note_unfinished(&((struct cli_reading *)user)->how_ended, process);
 }
 
 static void take_given_up(void *user, const char *why)
@@ -177,8 +177,11 @@ static bool note_start(void *user, const struct gp_record *launch)
 void cli_reading_find_start(struct cli_reading *r, char **paths, int count)
 {
     struct searching s = {.filter = cli_views_filter(r->views), .trace = r->trace};
-    const struct gp_profile_visitor visitor = {
-        .user = &s, .launch = note_start, .in_order = s.filter && gp_filter_is_by_number(s.filter)};
+    const struct gp_profile_visitor visitor = {.user = &s,
+                                               .launch = note_start,
+                                               .in_order =
+                                                   s.filter && gp_filter_is_by_number(s.filter),
+                                               .alone = r->views->alone};
     char why[512]; /* is said when all of it is read */
     for (int i = 0; i < count && s.filter; i++)
         if (cli_can_be_read_twice(paths[i]))
@@ -202,7 +205,8 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .gave_up = take_given_up,
                                                .position = &r->position,
                                                .other = take_other,
-                                               .counter_name = own_name};
+                                               .counter_name = own_name,
+                                               .alone = r->views->alone};
     r->path = path;
     r->began = false;
     r->how_ended = (struct cli_how_ended){.path = path, .notes = &notes};

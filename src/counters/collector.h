@@ -158,10 +158,6 @@ extern const struct gp_collector gp_event_collector;
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
 
-/* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
- * that; a time of the kernel alone is better. */
-#define GP_DURATION_COUNTER "gpu__time_duration.sum"
-
 /* A context is about to be destroyed, and its collection has been closed. CUPTI gives back its
  * memory there only where nothing runs in the context (`at_rest`; an error there is no matter): it
  * waits for it. */

@@ -13,14 +13,15 @@ static struct {
     struct gp_judge *judge; /* NULL: nothing is checked */
 } checks;
 
-/* "command": `gpuprof --check` judges the profiles itself. "command-alone": and removes them. */
+/* "command": `gpuprof --check` judges the profiles itself. "command-alone": and nobody else wants
+ * them. */
 static bool is_judged_by(const char *judge)
 {
     const char *by = secure_getenv("GPUPROF_CHECK_BY");
     return by && strcmp(by, judge) == 0;
 }
 
-bool gp_checks_remove_profile(void)
+bool gp_checks_need_profile(void)
 {
     return is_judged_by("command-alone");
 }

@@ -16,8 +16,8 @@
  * After a message on a mistake nothing is checked. */
 void gp_checks_open(struct gp_metrics *m);
 
-/* True where the profile is only for `gpuprof --check`, which removes it. */
-bool gp_checks_remove_profile(void);
+/* True where `gpuprof --check` judges by a profile that the user did not ask for. */
+bool gp_checks_need_profile(void);
 
 void gp_checks_device(const struct gp_device *device);
 void gp_checks_launch(const struct gp_record *launch);

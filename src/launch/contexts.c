@@ -7,6 +7,7 @@
 #include "gate/waits.h"
 #include "launch/deferred.h"
 #include "launch/device_facts.h"
+#include "launch/ended.h"
 #include "launch/held.h"
 #include "launch/kernels.h"
 #include "launch/results.h"
@@ -387,6 +388,7 @@ void gp_context_leave(CUcontext handle)
     if (!c)
         return;
     DL_DELETE(contexts, c);
+    gp_ended_forget_context(handle);
     /* A wait would invalidate its captures, and the context may stay. */
     bool alive = push(c), captured = gp_captures_are_in(handle);
     bool at_rest = alive && !captured && gp_context_rests(c, false) == CUDA_SUCCESS;

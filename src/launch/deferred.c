@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cuda/wait.h"
 #include "gate/waits.h"
+#include "launch/ended.h"
 #include "launch/held.h"
 #include "launch/ready.h"
 #include "launch/session.h"
@@ -136,7 +137,7 @@ static bool is_undisturbed(const struct gp_context *c)
 }
 
 /* Enters it as a launch that is under way. It has a slot and a record from here on. */
-static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy, double started)
+static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy)
 {
     struct gp_context *c = m->context;
     struct gp_held *h = gp_held_keep(m);
@@ -148,7 +149,8 @@ static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy
         return NULL;
     }
     h->measurement.slot = c->collector->slot(c->collection);
-    h->record = gp_measurement_record(&h->measurement, gp_session_next_launch(), started);
+    h->measurement.index = gp_session_next_launch();
+    h->record = gp_measurement_record(&h->measurement, true);
     gp_pending_defer(h->record);
     h->deferred = true;
     atomic_store(&h->under_way, true);
@@ -156,7 +158,7 @@ static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy
     return h;
 }
 
-static struct gp_held *hold(struct gp_measurement *m, double started)
+static struct gp_held *hold(struct gp_measurement *m)
 {
     struct gp_reach reach = gp_measurement_reach(m);
     struct gp_held_copy *copy = gp_snapshot_foresee(m->snapshot, &reach);
@@ -166,7 +168,7 @@ static struct gp_held *hold(struct gp_measurement *m, double started)
     m->run.held = true;
     m->run.layout = gp_held_copy_layout(copy);
     m->runs = 1;
-    struct gp_held *held = enter(m, copy, started);
+    struct gp_held *held = enter(m, copy);
     if (!held)
         gp_snapshot_release(m->snapshot, copy);
     return held;
@@ -185,9 +187,10 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
         return NULL;
     struct gp_measurement m;
     gp_measurement_begin(&m, call, kernel, c);
+    m.started = started;
     m.snapshot = c->snapshot;
     double seconds = c->deferred_seconds + expected_seconds(kernel, m.run.shape);
-    struct gp_held *held = seconds <= GP_MOST_DEFERRED ? hold(&m, started) : NULL;
+    struct gp_held *held = seconds <= GP_MOST_DEFERRED ? hold(&m) : NULL;
     /* Too much: the next launch that is waited for drains those before it, if there are any. */
     if (held || c->deferred_seconds > 0)
         c->deferred_seconds = fmin(seconds, 2 * GP_MOST_DEFERRED);
@@ -226,6 +229,9 @@ CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
     CUresult result = call->run(call);
     gp_added_resumes();
     gp_clock_stop(h->clock, call);
+    if (h->clock->stopped)
+        gp_ended_watch(h->measurement.context->handle, h->clock, h->measurement.index,
+                       h->measurement.context->empty_ms);
     if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)
         h->measurement.broken_off = gp_cuda_error(copied != CUDA_SUCCESS ? copied : result);
     atomic_store(&h->under_way, false);

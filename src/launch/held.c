@@ -2,6 +2,7 @@
 
 #include "gate/captures.h"
 #include "launch/drain.h"
+#include "launch/ended.h"
 #include "launch/kept_launch.h"
 
 #include <stdlib.h>
@@ -54,7 +55,8 @@ void gp_held_enter(struct gp_held *h, struct gp_held_copy *copy)
 static void free_with_copy(struct gp_context *c, struct gp_held *h)
 {
     gp_snapshot_release(h->measurement.snapshot, h->copy);
-    gp_clock_give_back(&c->clocks, h->clock);
+    if (gp_ended_forget(h->clock)) /* else nobody uses it any more */
+        gp_clock_give_back(&c->clocks, h->clock);
     gp_held_free(h);
     atomic_fetch_sub(&held_launches, 1);
 }

@@ -81,6 +81,15 @@ static bool wrote_only_what_was_saved(struct gp_measurement *m)
     return false;
 }
 
+/* The program's launch is over, and its passes may take long: the process may be killed in them. */
+static void note_own_run(struct gp_measurement *m)
+{
+    const struct gp_context *c = m->context;
+    struct gp_pending *record = gp_measurement_record(m, true);
+    if (record)
+        gp_pending_note_own_run(record, !m->run.held, c->collector, c->collection);
+}
+
 /* The program's own run, then the replays. */
 static CUresult measure_by_replay(struct gp_measurement *m)
 {
@@ -88,6 +97,8 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     CUresult result = gp_own_run(m, &ended);
     m->run.held = gp_may_be_held(m);
     m->run.layout = m->run.held ? gp_snapshot_layout(m->snapshot) : 0;
+    if (ended)
+        note_own_run(m);
     if (ended && wrote_only_what_was_saved(m))
         gp_replay_passes(m, true);
     if (ended && !m->broken_off)
@@ -169,6 +180,8 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     double started = gp_clock_seconds();
     struct gp_measurement m;
     gp_measurement_begin(&m, call, kernel, c);
+    m.index = index;
+    m.started = started;
     /* Launches that were not waited for have filled it, or an abandoned kernel has kept the last
      * ones from being read. */
     if (c->collector->full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED)
@@ -185,17 +198,20 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
                                    : measure_in_turn(&m, turn);
     note_without_hardware(c);
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
-    if (measured)
-        hold(&m, gp_measurement_record(&m, index, started));
+    /* One with a record has ended well by itself, even if a replay failed. */
+    if (measured || m.record)
+        gp_measurement_record(&m, m.run.held);
     else
         gp_sampling_passed_over(call,
                                 result == CUDA_SUCCESS && !c->dead ? GP_AFTER_END : GP_FAILED);
+    if (measured)
+        hold(&m, m.record);
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */
     if (!c->busy && gp_pending_is_due(c->pending, c->collector, c->collection))
         gp_drain(c, !c->dead);
-    else if (measured)
+    else if (measured || m.record)
         gp_pending_note(&c->pending, c->collector, c->collection);
     gp_contexts_read_others(c);
     mark_tail(c);

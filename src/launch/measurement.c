@@ -92,13 +92,12 @@ void gp_measurement_note_work(struct gp_measurement *m)
         gp_launch_hash_caches(m->call, gp_mix(work, (uint64_t)gp_kernel_carveout(m->kernel)));
 }
 
-struct gp_pending *gp_measurement_record(const struct gp_measurement *m, uint64_t index,
-                                         double started)
+struct gp_pending *gp_measurement_record(struct gp_measurement *m, bool goes_on)
 {
     struct gp_context *c = m->context;
     const struct gp_launch *call = m->call;
     struct gp_record launch = {
-        .index = index,
+        .index = m->index,
         .device = c->device.ordinal,
         .context = (uint64_t)(uintptr_t)c->handle,
         .stream = (uint64_t)(uintptr_t)call->stream,
@@ -107,18 +106,22 @@ struct gp_pending *gp_measurement_record(const struct gp_measurement *m, uint64_
         .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
         .restored_bytes = m->restored_bytes,
         .graph = call->of_graph,
-        .start_ms = rint(1e6 * started) / 1e3, /* the clock has no more that can be relied on */
+        .start_ms = rint(1e6 * m->started) / 1e3, /* the clock has no more that can be relied on */
         .skipped = m->broken_off ? m->broken_off : m->not_replayed,
     };
     gp_kernel_describe(m->kernel, &launch);
     const char *not_run = m->broken_off    ? m->broken_off
                           : m->in_turn     ? GP_COUNTED_ELSEWHERE
                           : launch.skipped ? launch.skipped
-                          : m->run.held    ? "the process ended before it was read"
+                          : goes_on        ? GP_NOT_READ
                                            : "no counter of the selection exists here";
     double duration_ns = rint(1e6 * m->run.native_ms);
     if (m->in_turn && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;
-    launch.overhead_ms = 1e3 * (gp_clock_seconds() - started);
-    return gp_pending_add(&c->pending, m->slot, &launch, not_run, duration_ns);
+    launch.overhead_ms = 1e3 * (gp_clock_seconds() - m->started);
+    if (m->record)
+        gp_pending_renew(m->record, &launch, not_run, duration_ns);
+    else
+        m->record = gp_pending_add(&c->pending, m->slot, &launch, not_run, duration_ns);
+    return m->record;
 }

@@ -16,6 +16,9 @@ struct gp_measurement {
     const struct gp_launch *call;
     struct gp_kernel *kernel;
     struct gp_context *context;
+    uint64_t index;            /* among the launches of the process */
+    double started;            /* by the host's clock */
+    struct gp_pending *record; /* NULL: it has none yet, or out of memory */
     unsigned slot;
     struct gp_run run;
     struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
@@ -39,9 +42,9 @@ void gp_measurement_begin(struct gp_measurement *m, const struct gp_launch *call
 struct gp_reach gp_measurement_reach(struct gp_measurement *m);
 /* Its reach is known: notes a hash of the parameters on which its work depends. */
 void gp_measurement_note_work(struct gp_measurement *m);
-/* Enters it among those that wait to be read. NULL when out of memory. */
-struct gp_pending *gp_measurement_record(const struct gp_measurement *m, uint64_t index,
-                                         double started);
+/* Enters it among those that wait to be read, or makes its record anew. NULL when out of memory.
+ * `goes_on`: passes are still to be made. */
+struct gp_pending *gp_measurement_record(struct gp_measurement *m, bool goes_on);
 
 /* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to

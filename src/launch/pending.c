@@ -19,6 +19,7 @@ struct gp_pending {
     double duration_ns;
     double since; /* seconds */
     bool noted;   /* early */
+    bool again;   /* it is to be noted again: more will be known of it at the end of its launch */
     bool deferred;
     struct gp_pending *prev, *next;
 };
@@ -35,14 +36,20 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
         return NULL; /* when out of memory there is no record */
     }
     p->slot = slot;
-    p->launch = *launch;
     p->kernel = kernel;
-    p->launch.kernel = kernel;
-    p->not_run = p->not_run_at_first = not_run;
-    p->duration_ns = duration_ns;
     p->since = gp_clock_seconds();
+    gp_pending_renew(p, launch, not_run, duration_ns);
     DL_APPEND(*list, p);
     return p;
+}
+
+void gp_pending_renew(struct gp_pending *p, const struct gp_record *launch, const char *not_run,
+                      double duration_ns)
+{
+    p->launch = *launch;
+    p->launch.kernel = p->kernel;
+    p->not_run = p->not_run_at_first = not_run;
+    p->duration_ns = duration_ns;
 }
 
 void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint64_t restored_bytes,
@@ -88,7 +95,7 @@ static void put_duration(struct gp_counter *counters, size_t count, double durat
 }
 
 /* Hands a launch with its counters, as far as they can be read, to `take`. */
-static void read_and(void (*take)(const struct gp_record *), struct gp_pending *p,
+static void read_and(void (*take)(const struct gp_pending *), struct gp_pending *p,
                      const struct gp_collector *collector, struct gp_collection *collection)
 {
     size_t count;
@@ -101,17 +108,34 @@ static void read_and(void (*take)(const struct gp_record *), struct gp_pending *
     p->launch.recalled = collector->state(collection, p->slot).recalled;
     p->launch.counters = counters;
     p->launch.counter_count = count;
-    take(&p->launch);
+    take(p);
     free(counters);
+}
+
+static void take_whole(const struct gp_pending *p)
+{
+    gp_results_launch(&p->launch, p->noted);
+}
+
+static void take_early(const struct gp_pending *p)
+{
+    gp_results_note(&p->launch, p->duration_ns, p->noted);
 }
 
 static void record(struct gp_pending **list, struct gp_pending *p,
                    const struct gp_collector *collector, struct gp_collection *collection)
 {
-    read_and(gp_results_launch, p, collector, collection);
+    read_and(take_whole, p, collector, collection);
     DL_DELETE(*list, p);
     free(p->kernel);
     free(p);
+}
+
+static void note(struct gp_pending *p, const struct gp_collector *collector,
+                 struct gp_collection *collection)
+{
+    read_and(take_early, p, collector, collection);
+    p->noted = true;
 }
 
 void gp_pending_note(struct gp_pending **list, const struct gp_collector *collector,
@@ -122,11 +146,18 @@ void gp_pending_note(struct gp_pending **list, const struct gp_collector *collec
     {
         if (!p->deferred && collector->state(collection, p->slot).read) {
             record(list, p, collector, collection);
-        } else if (!p->noted) {
-            read_and(gp_results_note, p, collector, collection);
-            p->noted = true;
+        } else if (!p->noted || p->again) {
+            note(p, collector, collection);
+            p->again = false;
         }
     }
+}
+
+void gp_pending_note_own_run(struct gp_pending *p, bool again, const struct gp_collector *collector,
+                             struct gp_collection *collection)
+{
+    note(p, collector, collection);
+    p->again = again;
 }
 
 void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,

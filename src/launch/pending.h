@@ -16,6 +16,10 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
                                   const struct gp_record *launch, const char *not_run,
                                   double duration_ns);
 
+/* More is known of it: the same arguments, but for its slot. */
+void gp_pending_renew(struct gp_pending *launch, const struct gp_record *record,
+                      const char *not_run, double duration_ns);
+
 /* The launch, which is not recorded yet, was replayed later, so that its kernel ran so often in
  * all; or it could not be, and the reason becomes that of every missing value. NULL: it was. */
 void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
@@ -34,6 +38,12 @@ bool gp_pending_is_due(const struct gp_pending *list, const struct gp_collector 
  * down the known part of the others, in case the process ends before they are read. */
 void gp_pending_note(struct gp_pending **list, const struct gp_collector *collector,
                      struct gp_collection *collection);
+
+/* Writes down one whose own run has ended, before its passes; `again`: gp_pending_note does so as
+ * well. */
+void gp_pending_note_own_run(struct gp_pending *launch, bool again,
+                             const struct gp_collector *collector,
+                             struct gp_collection *collection);
 
 /* Reads and records all. With the context gone the hardware's counters are lost. */
 void gp_pending_settle(struct gp_pending **list, const struct gp_collector *collector,

@@ -10,6 +10,7 @@
 #include "counters/code_counts.h"
 #include "launch/checks.h"
 #include "launch/copies.h"
+#include "launch/recording.h"
 #include "launch/selection.h"
 #include "launch/settings.h"
 #include "launch/tallies.h"
@@ -36,11 +37,10 @@
 
 static struct {
     struct gp_metrics *metrics;
-    struct gp_writer *writer;
-    const char *profile; /* that it writes; NULL: nothing that stays */
     struct gp_summary *summary;
-    bool reported;
-    pthread_mutex_t records; /* writer and summary: launches, and the exit handler */
+    struct gp_writer *writer; /* at the end: of the profile, NULL: there is none */
+    bool reported, silent;
+    pthread_mutex_t records; /* profile and summary: launches, and the exit handler */
 } results = {.records = PTHREAD_MUTEX_INITIALIZER};
 
 const struct gp_metrics *gp_results_metrics(void)
@@ -54,30 +54,37 @@ void gp_results_device(const struct gp_device *device)
     gp_summary_device(results.summary, device);
     gp_checks_device(device);
     gp_printing_device(device);
-    if (results.writer)
-        gp_writer_device(results.writer, device);
+    gp_recording_device(device);
     pthread_mutex_unlock(&results.records);
 }
 
-void gp_results_launch(const struct gp_record *launch)
+void gp_results_launch(const struct gp_record *launch, bool noted)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_launch(results.summary, launch);
     gp_checks_launch(launch);
     gp_printing_launch(launch);
     gp_progress_launch(launch, 1);
-    if (results.writer)
-        gp_writer_launch(results.writer, launch);
+    gp_recording_launch(launch, noted);
     pthread_mutex_unlock(&results.records);
 }
 
-void gp_results_note(const struct gp_record *launch)
+void gp_results_note(const struct gp_record *launch, double duration_ns, bool noted)
 {
     pthread_mutex_lock(&results.records);
     gp_printing_note(launch);
-    gp_progress_launch(launch, 0);
-    if (results.writer)
-        gp_writer_early(results.writer, launch);
+    if (!noted)
+        gp_progress_launch(launch, 0);
+    gp_recording_early(launch, duration_ns, noted);
+    pthread_mutex_unlock(&results.records);
+}
+
+void gp_results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches)
+{
+    pthread_mutex_lock(&results.records);
+    for (size_t i = 0; i < count; i++)
+        gp_recording_ended(list[i].index, list[i].duration_ns);
+    gp_recording_so_far(launches);
     pthread_mutex_unlock(&results.records);
 }
 
@@ -85,8 +92,7 @@ void gp_results_give_up(const char *why)
 {
     pthread_mutex_lock(&results.records);
     gp_checks_give_up(why);
-    if (results.writer)
-        gp_writer_given_up(results.writer, why);
+    gp_recording_give_up(why);
     pthread_mutex_unlock(&results.records);
 }
 
@@ -132,19 +138,7 @@ void gp_results_open_profile(void)
 {
     gp_summary_settings(results.summary, &gp_user.recorded);
     gp_user.recorded.sample = gp_summary_get_settings(results.summary)->sample;
-    const char *pattern = secure_getenv("GPUPROF_OUTPUT");
-    if (!pattern || !*pattern)
-        return;
-    struct gp_text path = {0};
-    char why[512];
-    if (gp_pattern_expand(pattern, &path, why, sizeof(why)))
-        results.writer =
-            gp_writer_open(gp_text_string(&path), NULL, &gp_user.recorded, why, sizeof(why));
-    if (!results.writer)
-        gp_say("GPUPROF_OUTPUT=%s: %s; no profile is written", pattern, why);
-    else if (!gp_checks_remove_profile())
-        results.profile = strdup(gp_text_string(&path));
-    gp_text_free(&path);
+    gp_recording_prepare(results.summary);
 }
 
 bool gp_results_open(void)
@@ -197,8 +191,8 @@ static void say_whole_times(void)
 static void write_report(const struct gp_text *report)
 {
     struct gp_text rest = {0}, coloured = {0};
-    const char *profile = results.writer ? gp_writer_path(results.writer) : NULL;
-    if (profile && results.profile)
+    const char *profile = gp_recording_name();
+    if (profile && gp_writer_path(results.writer))
         gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
                      gp_user.details ? " --details" : "", profile);
     else
@@ -258,11 +252,12 @@ static void renew_headline(struct gp_text *report, size_t width)
 static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
 {
     struct gp_text text = {0};
+    const char *profile = gp_recording_name();
     const struct gp_table_options options = {.top = MOST_KERNELS,
                                              .details = gp_user.details,
                                              .every_metric = gp_user.metrics_named,
                                              .width = gp_log_columns(),
-                                             .profile = results.profile ? results.profile : "",
+                                             .profile = profile ? profile : "",
                                              .copies = copies,
                                              .sources = sources};
     count_added();
@@ -286,8 +281,41 @@ static void print_checks(const struct gp_sources *sources)
     gp_text_free(&text);
 }
 
+static void report(const struct gp_copies *copies)
+{
+    struct gp_sources *sources = gp_sources_new();
+    gp_code_counts_visit(record_cubin, record_instructions, sources);
+    if (gp_printing_end(results.summary, copies))
+        print_report(copies, sources);
+    print_checks(sources);
+}
+
+static bool any_copied(const struct gp_copies *copies)
+{
+    uint64_t calls = 0;
+    for (int kind = 0; copies && kind < GP_COPY_KINDS; kind++)
+        calls += copies[kind].calls;
+    return calls > 0;
+}
+
+/* Writes the last lines of the profile, but for the very last, and reports. A process that has
+ * launched nothing says nothing. */
+static void sum_up(uint64_t launches)
+{
+    struct gp_copies all[GP_COPY_KINDS];
+    const struct gp_copies *copies = gp_copies_read(all) ? all : NULL;
+    gp_tallies_visit(record_count, NULL);
+    say_whole_times();
+    gp_selection_end();
+    if (copies && results.writer)
+        gp_copies_write(copies, results.writer);
+    results.silent = launches == 0 && !any_copied(copies);
+    if (!results.silent)
+        report(copies);
+}
+
 /* Frees nothing: the process ends, and another thread may still be in a hook. */
-void gp_results_end(bool gave_up)
+void gp_results_end(bool gave_up, uint64_t launches)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -295,26 +323,17 @@ void gp_results_end(bool gave_up)
     if (pthread_mutex_timedlock(&results.records, &until) != 0)
         return;
     gp_progress_end();
-    if (!results.reported && (!gave_up || gp_summary_launches(results.summary) > 0)) {
+    results.writer = gp_recording_at_end(launches > 0);
+    if (!results.reported && (!gave_up || gp_summary_totals(results.summary).measured > 0)) {
         results.reported = true;
-        gp_tallies_visit(record_count, NULL);
-        say_whole_times();
-        gp_selection_end();
-        struct gp_copies copies[GP_COPY_KINDS];
-        bool copied = gp_copies_read(copies);
-        if (copied && results.writer)
-            gp_copies_write(copies, results.writer);
-        struct gp_sources *sources = gp_sources_new();
-        gp_code_counts_visit(record_cubin, record_instructions, sources);
-        if (gp_printing_end(results.summary, copied ? copies : NULL))
-            print_report(copied ? copies : NULL, sources);
-        print_checks(sources);
+        sum_up(launches);
     }
-    if (results.writer) {
-        const struct gp_end end = {.added_seconds = gp_added_seconds(),
-                                   .seconds = gp_process_seconds()};
-        gp_writer_end(results.writer, &end);
-        gp_writer_finish(results.writer);
-    }
+    gp_recording_end(
+        &(struct gp_end){.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()});
     pthread_mutex_unlock(&results.records);
+}
+
+bool gp_results_are_silent(void)
+{
+    return results.silent;
 }

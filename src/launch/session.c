@@ -9,9 +9,11 @@
 #include "gate/own_work.h"
 #include "gate/threads.h"
 #include "launch/copies.h"
+#include "launch/ended.h"
 #include "launch/results.h"
 #include "launch/selection.h"
 #include "launch/settings.h"
+#include "launch/tallies.h"
 #include "launch/timed.h"
 #include "report/printing.h"
 #include "report/progress.h"
@@ -102,14 +104,29 @@ void gp_session_count_launch(void)
     atomic_store_explicit(&own->launches, before + 1, memory_order_relaxed);
 }
 
+static uint64_t launches_of_threads(void)
+{
+    uint64_t launches = 0;
+    for (const struct gp_thread *t = gp_threads(); t; t = t->next)
+        launches += atomic_load_explicit(&t->launches, memory_order_relaxed);
+    return launches;
+}
+
 uint64_t gp_session_next_launch(void)
 {
     pthread_mutex_lock(&session.numbering);
-    uint64_t before = atomic_fetch_add(&session.launches, 1);
-    for (const struct gp_thread *t = gp_threads(); t; t = t->next)
-        before += atomic_load_explicit(&t->launches, memory_order_relaxed);
+    const uint64_t before = atomic_fetch_add(&session.launches, 1) + launches_of_threads();
     pthread_mutex_unlock(&session.numbering);
     return before;
+}
+
+/* The tallies know kernels of graphs that are launched as a whole, and none that nobody asked for.
+ */
+uint64_t gp_session_launches(void)
+{
+    const uint64_t made = atomic_load(&session.launches) + launches_of_threads();
+    const uint64_t counted = gp_tallies_launches();
+    return counted > made ? counted : made;
 }
 
 /* ---- start and end --------------------------------------------------------------------------- */
@@ -131,7 +148,8 @@ static void report(void *unused)
 {
     (void)unused;
     atomic_store(&session.state, PASSIVE);
-    gp_results_end(session.gave_up);
+    gp_ended_stop();
+    gp_results_end(session.gave_up, gp_session_launches());
 }
 
 /* Registered after the driver's own start, hence run before its teardown. */

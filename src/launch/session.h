@@ -32,5 +32,7 @@ void gp_session_give_up(const char *why);
 void gp_session_count_launch(void);
 /* Counts one that is measured, and is its number among all. The same. */
 uint64_t gp_session_next_launch(void);
+/* How many there are so far, at least. From any thread. */
+uint64_t gp_session_launches(void);
 
 #endif

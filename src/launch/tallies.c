@@ -138,3 +138,11 @@ void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), v
         }
     }
 }
+
+uint64_t gp_tallies_launches(void)
+{
+    uint64_t launches = 0;
+    for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next))
+        launches += atomic_load_explicit(&t->launches, memory_order_relaxed);
+    return launches;
+}

@@ -24,4 +24,7 @@ struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_lau
  * of its launches were passed over. Waits for nobody: it is for the end of the process. */
 void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user);
 
+/* The sum of all counts so far. From any thread. */
+uint64_t gp_tallies_launches(void);
+
 #endif

@@ -25,22 +25,22 @@
 /* Of all contexts: launches under way, and those of them with an early line. */
 static atomic_uint under_way, noted;
 
-/* Hands it over with its time, or the reason why that is absent. */
-static void hand_over(struct gp_timed_context *c, struct gp_record *record, double ns,
-                      const char *no_time, void (*take)(const struct gp_record *))
+/* Gives the record its time, or the reason why that is absent. */
+static const struct gp_record *with_time(struct gp_timed_context *c, struct gp_record *record,
+                                         double ns, const char *no_time)
 {
     struct gp_counter *time = &c->counters[c->time];
     time->value = no_time ? NAN : ns;
     time->absent = no_time;
     record->counters = c->counters;
     record->counter_count = c->count;
-    take(record);
+    return record;
 }
 
 static void note_early(struct gp_timed_context *c, struct gp_timed_launch *l)
 {
     if (atomic_fetch_add(&noted, 1) < MOST_NOTED) {
-        hand_over(c, &l->record, 0, NOT_READ, gp_results_note);
+        gp_results_note(with_time(c, &l->record, 0, NOT_READ), 0, false);
         l->noted = true;
     } else {
         atomic_fetch_sub(&noted, 1);
@@ -89,7 +89,7 @@ static void record(struct gp_timed_context *c, struct gp_timed_launch *l, const 
     l->record.doubt_ms = no_time ? 0 : doubt(l, ms);
     if (no_time && !l->record.skipped)
         l->record.skipped = no_time;
-    hand_over(c, &l->record, rint(1e6 * ms), no_time, gp_results_launch);
+    gp_results_launch(with_time(c, &l->record, rint(1e6 * ms), no_time), l->noted);
     atomic_fetch_sub(&noted, l->noted);
     gp_timed_launch_give_back(&c->under_way, l);
 }
@@ -148,7 +148,7 @@ void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *recor
 {
     if (!record->skipped)
         record->skipped = no_time;
-    hand_over(c, record, 0, no_time, gp_results_launch);
+    gp_results_launch(with_time(c, record, 0, no_time), false);
 }
 
 void gp_timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *s,

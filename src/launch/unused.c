@@ -1,6 +1,6 @@
-/* A word where nothing was measured because nothing used CUDA: at the end of the process that
- * `gpuprof` became, if that had no children. Any of these may have used CUDA, and shells and
- * scripts are silent. */
+/* A word where nothing was measured because nothing used CUDA, or no kernel was launched: at the
+ * end of the process that `gpuprof` started, if that had no children. Any of these may have used
+ * CUDA, and shells and scripts are silent. */
 #include "base/log.h"
 #include "launch/results.h"
 #include "launch/session.h"
@@ -26,9 +26,12 @@ static bool has_had_children(void)
 __attribute__((destructor)) static void say_unused(void)
 {
     const char *command = secure_getenv("GPUPROF_STARTED");
-    if (!command || strtol(command, NULL, 10) != (long)getpid() || gp_session_began() ||
-        has_had_children())
+    const bool used = gp_session_began();
+    if (!command || strtol(command, NULL, 10) != (long)getpid() ||
+        (used && !gp_results_are_silent()) || has_had_children())
         return;
-    gp_results_open_log();
-    gp_say("the program did not use CUDA: there is nothing to report");
+    if (!used)
+        gp_results_open_log();
+    gp_say("the program %s: there is nothing to report",
+           used ? "launched no kernel" : "did not use CUDA");
 }

@@ -7,6 +7,7 @@
 #include "profile/launch_queue.h"
 #include "profile/once.h"
 #include "profile/printable.h"
+#include "profile/run_files.h"
 #include "profile/source.h"
 #include "profile/writer.h"
 
@@ -26,7 +27,8 @@
 #define MOST_LEFT_OUT 1000000
 #define PART (1u << 17)
 
-/* A launch that was written early, kept until it is written in full. */
+/* A launch that was written early, kept until it is written in full. There is room for one counter
+ * more, its time. */
 struct early {
     struct gp_record launch;
     struct gp_counter counters[];
@@ -44,7 +46,8 @@ struct reading {
     bool failed;       /* `why` says it */
     bool in_long_line; /* the text goes on in a line that is too long */
     bool compressed;
-    size_t left_out; /* lines */
+    size_t left_out;              /* lines */
+    struct gp_unfinished process; /* the one at hand, in case it is */
     struct gp_once once;
     struct early *early[GP_MAX_EARLY]; /* in order */
     size_t early_count;
@@ -150,11 +153,42 @@ static void drop_early(struct reading *r, size_t at)
     memmove(&r->early[at], &r->early[at + 1], (r->early_count - at) * sizeof(struct early *));
 }
 
+/* Of a launch: NULL where it has no such counter. */
+static struct gp_counter *duration_of(struct early *early)
+{
+    for (size_t i = 0; i < early->launch.counter_count; i++)
+        if (strcmp(early->counters[i].name, GP_DURATION_COUNTER) == 0)
+            return &early->counters[i];
+    return NULL;
+}
+
+static bool has_other_values(const struct early *early)
+{
+    for (size_t i = 0; i < early->launch.counter_count; i++)
+        if (!early->counters[i].absent && strcmp(early->counters[i].name, GP_DURATION_COUNTER) != 0)
+            return true;
+    return false;
+}
+
+/* Nothing more will be known of it. */
+static void count_early(struct reading *r, struct early *early)
+{
+    const struct gp_counter *duration = duration_of(early);
+    if (has_other_values(early)) {
+        r->process.partly++;
+        return;
+    }
+    *(duration && !duration->absent ? &r->process.timed : &r->process.begun) += 1;
+    if (!early->launch.skipped)
+        early->launch.skipped = GP_NOT_READ;
+}
+
 /* The process ended before these were written in full: the early values are all there is. */
 static bool give_early_ones(struct reading *r)
 {
     bool goes_on = true;
     while (r->early_count > 0 && goes_on) {
+        count_early(r, r->early[0]);
         goes_on = give(r, &r->early[0]->launch);
         drop_early(r, 0);
     }
@@ -167,12 +201,24 @@ static bool give_the_rest(struct reading *r)
     return give_early_ones(r) && give_queued(r);
 }
 
+/* The number of the launch among the early ones; their count where it is none of them. */
+static size_t find_early(const struct reading *r, uint64_t index)
+{
+    size_t i = 0;
+    while (i < r->early_count && r->early[i]->launch.index != index)
+        i++;
+    return i;
+}
+
 static bool keep_early(struct reading *r, const struct gp_record *launch)
 {
+    const size_t before = find_early(r, launch->index);
+    if (before < r->early_count)
+        drop_early(r, before);
     if (r->early_count == GP_MAX_EARLY && !give_early_ones(r))
         return false;
     size_t size = launch->counter_count * sizeof(struct gp_counter);
-    struct early *early = malloc(sizeof(*early) + size);
+    struct early *early = malloc(sizeof(*early) + size + sizeof(early->counters[0]));
     if (!early)
         return fail(r, "out of memory");
     early->launch = *launch;
@@ -186,26 +232,44 @@ static bool keep_early(struct reading *r, const struct gp_record *launch)
 /* A launch written in full replaces its early line. */
 static bool give_launch(struct reading *r, const struct gp_record *launch)
 {
-    for (size_t i = 0; i < r->early_count; i++) {
-        if (r->early[i]->launch.index == launch->index) {
-            drop_early(r, i);
-            break;
-        }
-    }
+    const size_t before = find_early(r, launch->index);
+    if (before < r->early_count)
+        drop_early(r, before);
+    r->process.whole++;
     return give(r, launch);
 }
 
-static void end_process(const struct reading *r)
+/* The time of a launch that was written early. Only the first such line finds it without one. */
+static bool take_time(struct reading *r, uint64_t index, double duration_ns)
 {
-    if (!r->visitor->unfinished || !r->seen_header || r->ended)
+    const size_t at = find_early(r, index);
+    struct early *early = at < r->early_count ? r->early[at] : NULL;
+    struct gp_counter *duration = early ? duration_of(early) : NULL;
+    const char *name = duration ? duration->name : gp_once_name(&r->once, GP_DURATION_COUNTER);
+    if (!name)
+        return fail(r, "out of memory");
+    if (early && !duration)
+        duration = &early->counters[early->launch.counter_count++];
+    if (duration)
+        *duration = (struct gp_counter){.name = name, .value = duration_ns};
+    return true;
+}
+
+static void end_process(struct reading *r)
+{
+    struct gp_unfinished *p = &r->process;
+    const uint64_t lines = p->whole + p->partly + p->timed + p->begun;
+    if (!r->visitor->unfinished || !r->seen_header || r->ended || (!r->torn && r->format < 2))
         return;
-    if (r->torn)
-        r->visitor->unfinished(r->visitor->user, "the file ends in the middle of a line", true);
-    else if (r->format >= 2)
-        r->visitor->unfinished(r->visitor->user,
-                               "it has no line of the process' end: the process was killed or "
-                               "ended by _exit, or the file was cut",
-                               false);
+    p->path = r->path;
+    p->torn = r->torn;
+    p->why = r->torn ? "the file ends in the middle of a line"
+                     : "it has no line of the process' end: the process was killed or ended by "
+                       "_exit, or the file was cut";
+    p->launches = lines > p->launches ? lines : p->launches;
+    if (!r->visitor->launch) /* lines of launches were not read */
+        p->launches = 0;
+    r->visitor->unfinished(r->visitor->user, p);
 }
 
 /* ---- lines that are objects ---- */
@@ -236,6 +300,8 @@ static bool read_header(struct reading *r, const json_t *object)
     r->seen_header = true;
     r->format = (int)json_integer_value(format);
     r->ended = false;
+    r->process =
+        (struct gp_unfinished){.pid = (long)json_integer_value(json_object_get(object, "pid"))};
     if (!r->visitor->header)
         return true;
 
@@ -249,10 +315,11 @@ static bool read_header(struct reading *r, const json_t *object)
         arguments[i] = s ? s : "";
     }
     const struct gp_profile_header header = {
+        .path = r->path,
         .version = string_of(object, "gpuprof"),
         .host = string_of(object, "host"),
         .time = string_of(object, "time"),
-        .pid = (long)json_integer_value(json_object_get(object, "pid")),
+        .pid = r->process.pid,
         .argument_count = count,
         .command = arguments,
         .settings = {.sample = json_string_value(json_object_get(object, "sample")),
@@ -363,6 +430,15 @@ static bool read_given_up(struct reading *r, const json_t *object)
     return true;
 }
 
+static bool read_so_far(struct reading *r, const json_t *object)
+{
+    const json_t *launches = json_object_get(object, "launches");
+    if (!gp_json_is_between(launches, 0, INT64_MAX))
+        return leave_out(r, "\"launches\" must be a whole number");
+    r->process.launches = (uint64_t)json_integer_value(launches);
+    return true;
+}
+
 static bool read_end(struct reading *r, const json_t *object)
 {
     struct gp_end end = {0};
@@ -393,10 +469,11 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     static const struct {
         const char *type;
         bool (*read)(struct reading *, const json_t *);
-    } kinds[] = {
-        {"header", read_header}, {"device", read_device},     {"launch", read_launch},
-        {"early", read_early},   {"count", read_count},       {"passed_over", read_passed_over},
-        {"forget", read_forget}, {"given_up", read_given_up}, {"end", read_end}};
+    } kinds[] = {{"header", read_header}, {"device", read_device},
+                 {"launch", read_launch}, {"early", read_early},
+                 {"count", read_count},   {"passed_over", read_passed_over},
+                 {"forget", read_forget}, {"given_up", read_given_up},
+                 {"so_far", read_so_far}, {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);
@@ -451,9 +528,24 @@ static const char *behind_type(const char *line, const char *end, const char *ty
     return at < end && *at == ',' ? at + 1 : NULL;
 }
 
+/* ["ended",INDEX,NANOSECONDS] */
+static bool read_ended(struct reading *r, const char *text, size_t length)
+{
+    json_t *line = json_loadb(text, length, 0, NULL);
+    const json_t *index = json_array_get(line, 1), *duration = json_array_get(line, 2);
+    const bool good = json_is_integer(index) && json_is_number(duration);
+    const bool taken =
+        good ? take_time(r, (uint64_t)json_integer_value(index), json_number_value(duration))
+             : leave_out(r, "behind \"ended\" there must be two numbers");
+    json_decref(line);
+    return taken;
+}
+
 static bool read_array(struct reading *r, const char *text, size_t length)
 {
     const char *end = text + length;
+    if (r->seen_header && behind_type(text, end, "\"ended\""))
+        return read_ended(r, text, length);
     const char *in_launch = behind_type(text, end, "\"launch\"");
     const char *in_early = in_launch ? NULL : behind_type(text, end, "\"early\"");
     if ((!in_launch && !in_early) || !r->seen_header)
@@ -605,8 +697,9 @@ static void read_source(struct reading *r, struct gp_source *source, struct gp_t
     }
 }
 
-bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
-                     struct gp_text *notes, char *why, size_t why_size)
+/* False as gp_profile_read. *goes_on: no visitor has ended the reading. */
+static bool read_file(const char *path, const struct gp_profile_visitor *visitor,
+                      struct gp_text *notes, bool *goes_on, char *why, size_t why_size)
 {
     struct reading *r = calloc(1, sizeof(*r));
     struct gp_source *source = r ? gp_source_open(path) : NULL;
@@ -622,11 +715,34 @@ bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
                           .why_size = why_size};
     read_source(r, source, notes);
     bool read = !r->failed;
+    *goes_on = !r->stopped || r->failed;
     while (r->early_count > 0)
         drop_early(r, r->early_count - 1);
     gp_launch_queue_free(&r->queue);
     gp_once_free(&r->once);
     gp_source_close(source);
     free(r);
+    return read;
+}
+
+bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
+                     struct gp_text *notes, char *why, size_t why_size)
+{
+    struct gp_run_files files = {0};
+    bool goes_on = true, read = read_file(path, visitor, notes, &goes_on, why, why_size);
+    if (goes_on && !visitor->alone)
+        gp_run_files_of(path, &files);
+    for (size_t i = 1; i < files.count && goes_on; i++) {
+        /* The first mistake is the one that is said. */
+        char unsaid[512];
+        const bool first = read;
+        read &= read_file(files.list[i], visitor, notes, &goes_on, first ? why : unsaid,
+                          first ? why_size : sizeof(unsaid));
+    }
+    if (read && files.failed) {
+        snprintf(why, why_size, "%s: out of memory: other files of its run are left out", path);
+        read = false;
+    }
+    gp_run_files_free(&files);
     return read;
 }

@@ -12,6 +12,7 @@ struct json_t;
 
 /* The content of the first line. */
 struct gp_profile_header {
+    const char *path;    /* of the file */
     const char *version; /* of the gpuprof that wrote it */
     const char *host;
     const char *time; /* ISO 8601 */
@@ -25,6 +26,19 @@ struct gp_profile_header {
 struct gp_profile_position {
     const char *path;
     size_t line; /* from 1 */
+};
+
+/* A process whose lines, and the launches in them, may not be all. Profiles of format 1 may lack
+ * the line of its end for other reasons; of them only a torn one counts. */
+struct gp_unfinished {
+    const char *path; /* of the file */
+    const char *why;  /* a literal */
+    bool torn;        /* a part of a line is missing, of which the reader's notes say more */
+    long pid;
+    /* Its launches: all, as far as is known (0: the visitor takes no launches); of those, with a
+     * line in full, with some counters, with their time alone, and with nothing but their
+     * configuration. The rest has no line. */
+    uint64_t launches, whole, partly, timed, begun;
 };
 
 /* Called in the file's order; any of them may be NULL. Their arguments live until they return,
@@ -44,10 +58,7 @@ struct gp_profile_visitor {
     bool in_order;
     bool (*count)(void *user, const struct gp_count *count);
     bool (*end)(void *user, const struct gp_end *end);
-    /* A process whose lines, and the launches in them, may not be all: `why` is a literal. Profiles
-     * of format 1 may lack the line of its end for other reasons; of them only a torn one counts.
-     * `torn`: a part of a line is missing, of which `notes` says more. */
-    void (*unfinished)(void *user, const char *why, bool torn);
+    void (*unfinished)(void *user, const struct gp_unfinished *process);
     /* gpuprof stopped measuring in the middle of the process, or before its first launch. */
     void (*gave_up)(void *user, const char *why);
     /* A line of a type that this room does not know, an object of jansson's. Before the call
@@ -58,9 +69,12 @@ struct gp_profile_visitor {
      * asked for each name at least once, also where `launch` is NULL: the quick way to see which
      * counters a profile has. */
     const char *(*counter_name)(void *user, const char *name);
+    /* The one file is read, and no other of its run. */
+    bool alone;
 };
 
-/* Reads `path` ("-": standard input), to its end or until a visitor ends the reading. False with
+/* Reads `path` ("-": standard input), and where it is the first file of its run the others as well,
+ * as if they stood behind it; to the end or until a visitor ends the reading. False with
  * one line "file:line: the mistake" in `why` where not all could be read. Lines that cannot be read
  * are left out and the reading goes on: the visitor has had all that can be, and `why` says how
  * much is left out. Where its header was not called nothing could be read. A last line that a crash

@@ -124,9 +124,17 @@ struct gp_settings {
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
 };
 
+/* Why a counter was not read yet; readers say it of a launch that was written early only, with
+ * nothing but its time. */
+#define GP_NOT_READ "the process ended before it was read"
+
 /* Why a launch that is not replayed has no value of a counter that others of its kind have. Older
  * profiles say more behind it. */
 #define GP_COUNTED_ELSEWHERE "counted in other launches"
+
+/* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
+ * that; a time of the kernel alone is better. */
+#define GP_DURATION_COUNTER "gpu__time_duration.sum"
 
 /* In the name of a counter: instrumented code counts it, not the hardware. */
 #define GP_INSTRUMENTED "__sass_"

@@ -1,7 +1,6 @@
 #include "profile/said.h"
 
 #include "base/hash.h"
-#include "base/mix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,46 +12,6 @@ struct gp_said_entry {
     unsigned number;
     char text[];
 };
-
-void gp_said_key_add(struct gp_said_key *key, const void *bytes, size_t size)
-{
-    const char *at = bytes;
-    for (size_t left = size;; left -= sizeof(uint64_t), at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, at, left < sizeof(word) ? left : sizeof(word));
-        key->words[0] = gp_mix(key->words[0], word);
-        key->words[1] = gp_mix(key->words[1] + size, ~word);
-        if (left <= sizeof(word))
-            return;
-    }
-}
-
-void gp_said_key_add_text(struct gp_said_key *key, const char *text)
-{
-    gp_said_key_add(key, text, strlen(text) + 1);
-}
-
-static size_t index_of(const struct gp_said_key *key)
-{
-    return key->words[0] >> 32 & (GP_SAID_KEYS - 1);
-}
-
-unsigned gp_said_find_key(const struct gp_said *said, const struct gp_said_key *key)
-{
-    const size_t i = index_of(key);
-    bool found = said->keys && memcmp(&said->keys[i].key, key, sizeof(*key)) == 0;
-    return found ? said->keys[i].number : 0;
-}
-
-void gp_said_note_key(struct gp_said *said, const struct gp_said_key *key, unsigned number)
-{
-    if (!said->keys)
-        said->keys = calloc(GP_SAID_KEYS, sizeof(*said->keys));
-    if (!said->keys || !number)
-        return;
-    said->keys[index_of(key)].key = *key;
-    said->keys[index_of(key)].number = number;
-}
 
 unsigned gp_said_find(const struct gp_said *said, const char *text, size_t length)
 {
@@ -89,6 +48,5 @@ void gp_said_forget(struct gp_said *said)
         HASH_DEL(said->entries, entry);
         free(entry);
     }
-    free(said->keys);
     memset(said, 0, sizeof(*said));
 }

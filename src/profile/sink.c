@@ -30,9 +30,10 @@ bool gp_sink_open(struct gp_sink *sink, const struct gp_output *file, bool compr
 }
 
 /* It waits a second for a slow reader. */
-static int write_out(const struct gp_sink *sink, const char *bytes, size_t length)
+static int write_out(struct gp_sink *sink, const char *bytes, size_t length)
 {
     int wait_ms = GP_OUTPUT_WAIT_MS;
+    sink->written += length;
     return gp_output_write(sink->file, bytes, length, &wait_ms);
 }
 

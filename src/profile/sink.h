@@ -6,11 +6,13 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct gp_sink {
     const struct gp_output *file;
     struct ZSTD_CCtx_s *compression; /* NULL: none */
     struct gp_text packed;           /* scratch */
+    uint64_t written;                /* bytes */
 };
 
 /* Whether a file of that name is to be compressed. */

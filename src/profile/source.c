@@ -18,6 +18,7 @@
 
 struct gp_source {
     int fd;
+    bool opened;              /* here */
     ZSTD_DCtx *decompression; /* NULL: not compressed */
     bool started, in_frame;
     size_t wanted;           /* bytes that make the next step of decompression */
@@ -26,20 +27,27 @@ struct gp_source {
     char part[1 << 17];
 };
 
-struct gp_source *gp_source_open(const char *path)
+struct gp_source *gp_source_use(int fd)
 {
     struct gp_source *source = calloc(1, sizeof(*source));
-    if (!source) {
+    if (source)
+        source->fd = fd;
+    else
         errno = ENOMEM;
-        return NULL;
-    }
-    source->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (source->fd >= 0)
-        return source;
-    int error = errno;
-    free(source);
-    errno = error;
-    return NULL;
+    return source;
+}
+
+struct gp_source *gp_source_open(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return gp_source_use(STDIN_FILENO);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct gp_source *source = fd >= 0 ? gp_source_use(fd) : NULL;
+    if (source)
+        source->opened = true;
+    else if (fd >= 0)
+        close(fd);
+    return source;
 }
 
 void gp_source_close(struct gp_source *source)
@@ -47,7 +55,7 @@ void gp_source_close(struct gp_source *source)
     if (!source)
         return;
     ZSTD_freeDCtx(source->decompression);
-    if (source->fd != STDIN_FILENO)
+    if (source->opened)
         close(source->fd);
     free(source);
 }

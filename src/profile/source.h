@@ -1,5 +1,5 @@
-/* The bytes of a profile, decompressed where they are compressed. Owns the file and the
- * decompression. */
+/* The bytes of a profile, decompressed where they are compressed. Owns the decompression, and the
+ * file that it opened. */
 #ifndef GPUPROF_PROFILE_SOURCE_H
 #define GPUPROF_PROFILE_SOURCE_H
 
@@ -11,6 +11,8 @@ struct gp_source;
 
 /* "-": standard input. NULL with errno. */
 struct gp_source *gp_source_open(const char *path);
+/* From where the descriptor is; it stays the caller's. The same. */
+struct gp_source *gp_source_use(int fd);
 void gp_source_close(struct gp_source *source);
 
 /* Up to `size` bytes. Their number, 0 at the end, or -1 with the reason in `why`: the file cannot

@@ -1,13 +1,14 @@
 #include "profile/writer.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/output.h"
+#include "base/run_id.h"
 #include "base/text.h"
 #include "gpuprof_version.h"
+#include "profile/claim.h"
 #include "profile/number.h"
 #include "profile/object.h"
-#include "profile/said.h"
+#include "profile/said_lines.h"
 #include "profile/sink.h"
 
 #include <errno.h>
@@ -23,38 +24,58 @@
 struct gp_writer {
     struct gp_output file;
     bool stopped;
+    uint64_t limit; /* bytes; 0: none, and the user wants to know where it stops */
     char *path;
+    const char *why_beside;
     uint64_t devices_written; /* one bit per ordinal */
     struct gp_sink sink;
-    struct gp_said said;
-    struct gp_text lines, body; /* scratch: the line to be written; the definitions before it */
+    struct gp_said_lines said;
+    struct gp_text lines; /* scratch: the line to be written, and the definitions before it */
 };
+
+static const char *meaning(int error)
+{
+    return error == EBADF    ? "the program has closed its descriptor"
+           : error == EAGAIN ? "its reader does not read on"
+                             : strerror(error);
+}
 
 static bool stop(struct gp_writer *w, int error)
 {
     w->stopped = true;
-    const char *why = error == EBADF    ? "the program has closed its descriptor"
-                      : error == EAGAIN ? "its reader does not read on"
-                                        : strerror(error);
-    gp_say("%s: %s; nothing more is recorded in this profile", w->path, why);
+    if (!w->limit)
+        gp_say("%s: %s; nothing more is recorded in this profile", w->path, meaning(error));
     return false;
 }
 
-/* Writes the lines that were made. */
-static bool write_lines(struct gp_writer *w, bool complete)
+/* Writes the lines that were made. 0 or an errno value. */
+static int put_lines(struct gp_writer *w, bool complete)
 {
     bool failed = !complete || w->lines.failed;
     int error = failed ? ENOMEM : gp_sink_write(&w->sink, w->lines.data, w->lines.length);
     gp_text_clear(&w->lines);
+    return error;
+}
+
+/* The same; an error ends the profile. */
+static bool write_lines(struct gp_writer *w, bool complete)
+{
+    int error = put_lines(w, complete);
     return error ? stop(w, error) : true;
 }
 
-/* Writes the line and frees it. */
-static bool write_object(struct gp_writer *w, struct gp_object *line)
+/* Both free the line. */
+static int put_object(struct gp_writer *w, struct gp_object *line)
 {
     bool complete = gp_object_finish(line, &w->lines);
     gp_text_add(&w->lines, "\n");
-    return write_lines(w, complete);
+    return put_lines(w, complete);
+}
+
+static bool write_object(struct gp_writer *w, struct gp_object *line)
+{
+    int error = put_object(w, line);
+    return error ? stop(w, error) : true;
 }
 
 static void add_own_command(struct gp_object *line, json_t *array)
@@ -97,8 +118,18 @@ static void put_columns(struct gp_object *line)
     gp_object_put(line, line->object, "columns", columns);
 }
 
-static bool write_header(struct gp_writer *w, const char *const *command,
-                         const struct gp_settings *settings)
+/* The file that has the name that was asked for needs no number. */
+static void put_run(struct gp_object *line, const char *run, unsigned number)
+{
+    if (run)
+        gp_object_put(line, line->object, "run", json_string(run));
+    if (run && number > 1)
+        gp_object_put(line, line->object, "number", json_integer(number));
+}
+
+/* 0 or an errno value. */
+static int write_header(struct gp_writer *w, const char *const *command,
+                        const struct gp_settings *settings, const char *run, unsigned number)
 {
     char host[256] = "", when[64] = "";
     if (gethostname(host, sizeof(host) - 1) != 0)
@@ -116,61 +147,52 @@ static bool write_header(struct gp_writer *w, const char *const *command,
         gp_object_append(&line, arguments, gp_object_text(*command));
     gp_object_put(&line, line.object, "format", json_integer(GP_PROFILE_FORMAT));
     gp_object_put(&line, line.object, "gpuprof", json_string(GP_VERSION));
+    put_run(&line, run, number);
     gp_object_put(&line, line.object, "pid", json_integer(getpid()));
     gp_object_put(&line, line.object, "host", gp_object_text(host));
     gp_object_put(&line, line.object, "command", arguments);
     gp_object_put(&line, line.object, "time", json_string(when));
     put_settings(&line, settings);
     put_columns(&line);
-    return write_object(w, &line);
-}
-
-/* The lock says that somebody is writing, a child process perhaps that inherited our settings. It
- * is this process's own: a forked child that lives on does not hold it. Only a regular file has a
- * lock. */
-static bool is_being_written(int fd)
-{
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(fd, F_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES);
+    return put_object(w, &line);
 }
 
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size)
 {
+    const char *run = gp_run_id();
+    struct gp_claim claim;
+    if (!gp_claim_file(path, run, &claim, why, why_size))
+        return NULL;
     struct gp_writer *w = calloc(1, sizeof(*w));
-    char *name = strdup(path);
-    bool is_programs = false;
-    int fd = w && name ? gp_open_output(path, &is_programs) : -1;
-    if (fd < 0) {
-        snprintf(why, why_size, "%s: %s", path, w && name ? gp_open_error(errno) : "out of memory");
-        free(w);
-        free(name);
-        return NULL;
-    }
-    if (!is_programs && is_being_written(fd)) {
-        snprintf(why, why_size,
-                 "%s: another process is writing this file; put %%p (process id) into its name",
-                 path);
-        close(fd);
-        free(w);
-        free(name);
-        return NULL;
-    }
-    if (!is_programs && ftruncate(fd, 0) != 0)
-        errno = 0; /* a pipe or a terminal: nothing to empty */
-    w->file = gp_output_of(fd);
-    w->path = name;
-    if (!gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))) {
+    if (!w) {
         snprintf(why, why_size, "%s: out of memory", path);
-        gp_writer_close(w);
+        gp_output_close(&claim.file);
+        gp_text_free(&claim.path);
         return NULL;
     }
-    if (!write_header(w, command, settings)) {
-        snprintf(why, why_size, "%s: cannot be written", path);
-        gp_writer_close(w);
-        return NULL;
-    }
-    return w;
+    w->file = claim.file;
+    w->path = claim.path.data;
+    w->why_beside = claim.why_beside;
+    int error = gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))
+                    ? write_header(w, command, settings, run, claim.number)
+                    : ENOMEM;
+    if (!error)
+        return w;
+    snprintf(why, why_size, "%s: %s", w->path, meaning(error));
+    w->stopped = true;
+    gp_writer_close(w);
+    return NULL;
+}
+
+void gp_writer_limit(struct gp_writer *w, uint64_t bytes)
+{
+    w->limit = bytes;
+}
+
+const char *gp_writer_beside(const struct gp_writer *w)
+{
+    return w->why_beside;
 }
 
 const char *gp_writer_path(const struct gp_writer *w)
@@ -195,147 +217,14 @@ bool gp_writer_device(struct gp_writer *w, const struct gp_device *device)
 
 /* ---- launches ---- */
 
-/* The kinds of texts that have keys: no two are alike. */
-enum { CONFIGURATION = 1, REASON, NAMES };
-
-/* Says w->body under a number, once. 0 when out of memory. */
-static unsigned say_once(struct gp_writer *w, const char *type)
-{
-    if (w->body.failed)
-        return 0;
-    size_t length = w->body.length;
-    /* Texts of two types are never alike: each begins with the names of its fields. */
-    unsigned number = gp_said_find(&w->said, w->body.data, length);
-    if (number)
-        return number;
-    number = gp_said_add(&w->said, w->body.data, length);
-    gp_text_addf(&w->lines, "{\"type\":\"%s\",\"id\":%u,", type, number);
-    gp_text_add_bytes(&w->lines, w->body.data + 1, length - 1);
-    gp_text_add(&w->lines, "\n");
-    return number;
-}
-
-/* The object becomes w->body. */
-static unsigned say_object_once(struct gp_writer *w, const char *type, struct gp_object *object)
-{
-    gp_text_clear(&w->body);
-    return gp_object_finish(object, &w->body) ? say_once(w, type) : 0;
-}
-
-static void add_once_fields(struct gp_said_key *key, const struct gp_record *launch)
-{
-    for (size_t i = 0; i < gp_launch_field_count; i++) {
-        const struct gp_field *f = &gp_launch_fields[i];
-        const char *at = (const char *)launch + f->offset;
-        if (!f->once)
-            continue;
-        if (f->kind != GP_FIELD_STRING)
-            gp_said_key_add(key, at, f->size);
-        else if (*(const char *const *)at)
-            gp_said_key_add_text(key, *(const char *const *)at);
-    }
-}
-
-static unsigned say_configuration(struct gp_writer *w, const struct gp_record *launch)
-{
-    struct gp_said_key key = {{CONFIGURATION}};
-    add_once_fields(&key, launch);
-    unsigned number = gp_said_find_key(&w->said, &key);
-    if (number)
-        return number;
-    struct gp_object object = gp_object_new(NULL);
-    gp_object_put_fields(&object, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ONCE, launch);
-    number = say_object_once(w, "configuration", &object);
-    gp_said_note_key(&w->said, &key, number);
-    return number;
-}
-
-static unsigned say_reason(struct gp_writer *w, const char *reason)
-{
-    struct gp_said_key key = {{REASON}};
-    gp_said_key_add_text(&key, reason);
-    unsigned number = gp_said_find_key(&w->said, &key);
-    if (number)
-        return number;
-    struct gp_object object = gp_object_new(NULL);
-    gp_object_put(&object, object.object, "reason", gp_object_text(reason));
-    number = say_object_once(w, "reason", &object);
-    gp_said_note_key(&w->said, &key, number);
-    return number;
-}
-
-/* Why a counter has no value; NULL where it has one. */
-static const char *absence(const struct gp_counter *c)
-{
-    if (!c->absent && !isfinite(c->value))
-        return "not a finite number";
-    return c->absent;
-}
-
-/* The counts of instrumented code are the same for many launches. */
-static bool is_shared(const struct gp_counter *c)
-{
-    return strstr(c->name, GP_INSTRUMENTED) != NULL;
-}
-
-static void add_names(struct gp_said_key *key, const struct gp_record *launch, bool shared)
+static void add_values(struct gp_text *out, const struct gp_record *launch)
 {
     for (size_t i = 0; i < launch->counter_count; i++) {
-        const struct gp_counter *c = &launch->counters[i];
-        if (is_shared(c) != shared)
-            continue;
-        gp_said_key_add_text(key, c->name);
-        gp_said_key_add_text(key, absence(c) ? absence(c) : "");
-    }
-}
-
-/* The names of those counters that are shared, or are not. */
-static unsigned say_names(struct gp_writer *w, const struct gp_record *launch, bool shared)
-{
-    struct gp_said_key key = {{NAMES}};
-    add_names(&key, launch, shared);
-    unsigned number = gp_said_find_key(&w->said, &key);
-    if (number)
-        return number;
-    struct gp_object object = gp_object_new(NULL);
-    json_t *names = json_array(), *absent = json_object();
-    for (size_t i = 0; i < launch->counter_count; i++) {
-        const struct gp_counter *c = &launch->counters[i];
-        if (is_shared(c) != shared)
-            continue;
-        if (absence(c))
-            gp_object_put(&object, absent, c->name, gp_object_text(absence(c)));
-        else
-            gp_object_append(&object, names, json_string(c->name));
-    }
-    gp_object_put(&object, object.object, "names", names);
-    gp_object_put(&object, object.object, "absent", absent);
-    number = say_object_once(w, "counters", &object);
-    gp_said_note_key(&w->said, &key, number);
-    return number;
-}
-
-static void add_values(struct gp_text *out, const struct gp_record *launch, bool shared)
-{
-    for (size_t i = 0; i < launch->counter_count; i++) {
-        const struct gp_counter *c = &launch->counters[i];
-        if (is_shared(c) != shared || absence(c))
+        if (!gp_is_in_line(&launch->counters[i]))
             continue;
         gp_text_add(out, ",");
-        gp_number_add_measured(out, c->value);
+        gp_number_add_measured(out, launch->counters[i].value);
     }
-}
-
-static unsigned say_shared_values(struct gp_writer *w, const struct gp_record *launch)
-{
-    unsigned names = say_names(w, launch, true);
-    if (names == 0)
-        return 0;
-    gp_text_clear(&w->body);
-    gp_text_addf(&w->body, "{\"values\":[%u", names);
-    add_values(&w->body, launch, true);
-    gp_text_add(&w->body, "]}");
-    return say_once(w, "values");
 }
 
 /* Whole microseconds. */
@@ -367,36 +256,23 @@ static void add_column(struct gp_text *out, const struct gp_field *f,
     }
 }
 
-/* At most so many things are said once for a launch. */
-#define SAID_PER_LAUNCH 5
-
-static void forget_when_full(struct gp_writer *w)
+bool gp_writer_is_full(const struct gp_writer *w)
 {
-    if (!gp_said_is_full(&w->said, SAID_PER_LAUNCH))
-        return;
-    gp_said_forget(&w->said);
-    gp_text_add(&w->lines, "{\"type\":\"forget\"}\n");
+    return w->limit && w->sink.written > w->limit;
 }
 
 static bool write_launch(struct gp_writer *w, const char *type, const struct gp_record *launch)
 {
-    if (w->stopped)
-        return false;
-    bool shares = false;
-    for (size_t i = 0; i < launch->counter_count; i++)
-        shares |= is_shared(&launch->counters[i]);
-    forget_when_full(w);
-    unsigned configuration = say_configuration(w, launch);
-    unsigned reason = launch->skipped ? say_reason(w, launch->skipped) : 0;
-    unsigned values = shares ? say_shared_values(w, launch) : 0;
-    unsigned names = say_names(w, launch, false);
-    bool complete = configuration && names && (reason || !launch->skipped) && (values || !shares);
-    gp_text_addf(&w->lines, "[\"%s\",%u", type, configuration);
+    struct gp_references r;
+    if (w->stopped || gp_writer_is_full(w))
+        return !w->stopped;
+    const bool complete = gp_say_launch(&w->said, launch, &r, &w->lines);
+    gp_text_addf(&w->lines, "[\"%s\",%u", type, r.configuration);
     for (size_t i = 0; i < gp_launch_field_count; i++)
         if (gp_is_column(&gp_launch_fields[i]))
             add_column(&w->lines, &gp_launch_fields[i], launch);
-    gp_text_addf(&w->lines, ",%u,%u,%u", reason, values, names);
-    add_values(&w->lines, launch, false);
+    gp_text_addf(&w->lines, ",%u,%u,%u", r.reason, r.values, r.counters);
+    add_values(&w->lines, launch);
     gp_text_add(&w->lines, "]\n");
     return write_lines(w, complete);
 }
@@ -409,6 +285,24 @@ bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch)
 {
     return write_launch(w, "early", launch);
+}
+
+bool gp_writer_ended(struct gp_writer *w, uint64_t index, double duration_ns)
+{
+    if (w->stopped || gp_writer_is_full(w))
+        return !w->stopped;
+    gp_text_addf(&w->lines, "[\"ended\",%" PRIu64 ",", index);
+    gp_number_add_measured(&w->lines, duration_ns);
+    gp_text_add(&w->lines, "]\n");
+    return write_lines(w, true);
+}
+
+bool gp_writer_so_far(struct gp_writer *w, uint64_t launches)
+{
+    if (w->stopped)
+        return false;
+    gp_text_addf(&w->lines, "{\"type\":\"so_far\",\"launches\":%" PRIu64 "}\n", launches);
+    return write_lines(w, true);
 }
 
 bool gp_writer_count(struct gp_writer *w, const struct gp_count *count)
@@ -462,9 +356,8 @@ void gp_writer_close(struct gp_writer *w)
         return;
     gp_writer_finish(w);
     gp_sink_free(&w->sink);
-    gp_said_forget(&w->said);
+    gp_said_lines_free(&w->said);
     gp_text_free(&w->lines);
-    gp_text_free(&w->body);
     gp_output_close(&w->file);
     free(w->path);
     free(w);

@@ -14,16 +14,23 @@
 struct gp_writer;
 struct json_t;
 
-/* Opens (and empties) `path`, already expanded, and writes the header line. A file with a name that
- * ends in ".zst" is compressed, each line so that it can be read at once. `command` ends in NULL;
- * NULL stands for this process's own command line. The settings are NULL where they are the usual
- * ones. Returns NULL with the reason in `why`; a file that another process is writing at this
- * moment is left alone and is such a reason. */
+/* Opens (and empties) `path`, already expanded, or a file beside it where that one must stay
+ * (profile/claim.h), and writes the header line. A file with a name that ends in ".zst" is
+ * compressed, each line so that it can be read at once. `command` ends in NULL; NULL stands for
+ * this process's own command line. The settings are NULL where they are the usual ones. Returns
+ * NULL with the reason in `why`. */
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
                                  const struct gp_settings *settings, char *why, size_t why_size);
 
 /* The profile's name; NULL when writing has stopped. */
 const char *gp_writer_path(const struct gp_writer *w);
+/* Why that is not the name that was asked for; NULL: it is, or other processes have said so. */
+const char *gp_writer_beside(const struct gp_writer *w);
+
+/* The user did not ask for it: after so many bytes no launch is written any more, though its other
+ * lines are; and no message tells that it cannot be written. */
+void gp_writer_limit(struct gp_writer *w, uint64_t bytes);
+bool gp_writer_is_full(const struct gp_writer *w);
 
 /* Writes a device's facts; a device already written is skipped. False when writing has stopped.
  */
@@ -37,9 +44,17 @@ bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes the known part of a launch whose counters are not all read yet, in case the process ends
  * before it is written in full: gp_writer_launch of the same index, once, not much later. At most
- * GP_MAX_EARLY may be waiting for that. False as above. */
+ * GP_MAX_EARLY may be waiting for that. Of several for one launch the last counts. False as above.
+ */
 #define GP_MAX_EARLY 1024
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
+
+/* Writes the time of a launch that was written early without it. False as above. */
+bool gp_writer_ended(struct gp_writer *w, uint64_t index, double duration_ns);
+
+/* Writes how many launches the process has made so far, those without a line of their own too.
+ * False as above. */
+bool gp_writer_so_far(struct gp_writer *w, uint64_t launches);
 
 /* Writes how often a kernel was launched. False when writing has stopped. */
 bool gp_writer_count(struct gp_writer *w, const struct gp_count *count);

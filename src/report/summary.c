@@ -264,6 +264,12 @@ static bool is_time(const char *counter)
     return strncmp(counter, time, sizeof(time) - 1) == 0;
 }
 
+/* Its time is known, and its counters would have been. */
+static bool is_unread(const struct gp_record *launch)
+{
+    return launch->skipped && strcmp(launch->skipped, GP_NOT_READ) == 0;
+}
+
 static void count_kinds(struct gp_group *group, const struct gp_record *launch)
 {
     bool hardware = false, instrumented = false, timed = false;
@@ -279,7 +285,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
         else
             hardware = true;
     }
-    hardware |= timed && !instrumented;
+    hardware |= timed && !instrumented && !is_unread(launch);
     group->hardware += (uint64_t)hardware;
     group->instrumented += (uint64_t)instrumented;
     group->recalled += (uint64_t)(instrumented && launch->recalled);

@@ -13,7 +13,7 @@ setup() {
 becomes() {
     local expected=$1
     shift
-    run "$gpuprof" "$@" sh -c 'env | grep ^GPUPROF_ | grep -v "^GPUPROF_\(BUILD\|RUNTIMES\|STARTED\)=" | sort | tr "\n" " "'
+    run "$gpuprof" "$@" sh -c 'env | grep ^GPUPROF_ | grep -v "^GPUPROF_\(BUILD\|RUNTIMES\|STARTED\|RUN\|FOLDER\)=" | sort | tr "\n" " "'
     [ "$status" -eq 0 ]
     [ "$output" = "$expected${expected:+ }" ] || {
         echo "$* gives '$output', not '$expected'"

@@ -96,10 +96,10 @@ changes_of_threads() {
     changes many 150
 }
 
-# held: how many launches made further passes after their early line was written.
+# held: how many launches made further passes after another launch had come.
 held() {
-    awk -F, '$1 == "[\"early\"" { early[$3] = $5 }
-             $1 == "[\"launch\"" && $3 in early && $5 > early[$3] { held++ }
+    awk -F, '$1 == "[\"early\"" { early[$3] = $5; last = $3 }
+             $1 == "[\"launch\"" && $3 in early && last != $3 && $5 > early[$3] { held++ }
              END { print held + 0 }' "$1"
 }
 

@@ -359,7 +359,7 @@ END
     printf '%s\n' '[*]' 'launches >= 1' >"$rules"
     run "$gpuprof" --check "$rules" "$program"
     [ "$status" -eq 2 ]
-    [ "$output" = $'no process used CUDA: there is no profile to judge\ngpuprof check: nothing was checked' ]
+    [ "$output" = $'no process launched a kernel: there is no profile to judge\ngpuprof check: nothing was checked' ]
 }
 
 @test "a process that is no number is said, and each one is measured" {

@@ -518,19 +518,18 @@ static void full_lines_replace_early_ones(void **state)
     assert_given(&given, 3, 5, -1); /* in full it never was */
 }
 
-/* Of one index that comes again, as in a file put together of two, each early word stands for one.
- */
-static void an_early_word_is_replaced_once(void **state)
+static void of_several_early_words_the_last_counts(void **state)
 {
     (void)state;
     struct gp_writer *w = opened();
     tell_early(w, 3);
+    tell_early(w, 4);
     tell_early(w, 3);
-    tell_in_full(w, 3);
+    tell_in_full(w, 4);
     gp_writer_close(w);
     struct given given = all_given();
     assert_int_equal(given.count, 2);
-    assert_given(&given, 0, 3, 30);
+    assert_given(&given, 0, 4, 40);
     assert_given(&given, 1, 3, -1);
 }
 
@@ -568,7 +567,148 @@ static void an_early_word_is_read_as_strictly_as_a_launch(void **state)
     fails_with(HEADER "{\"type\":\"early\",\"index\":0}\n", ":2: there is no \"kernel\"" LEFT_OUT);
 }
 
+/* ---- processes that do not come to their end ---- */
+
+struct unfinished {
+    int count;
+    struct gp_unfinished last;
+    double durations[8]; /* by index; -1: none */
+};
+
+static void keep_unfinished(void *user, const struct gp_unfinished *process)
+{
+    struct unfinished *u = user;
+    u->count++;
+    u->last = *process;
+}
+
+static bool keep_duration(void *user, const struct gp_record *l)
+{
+    struct unfinished *u = user;
+    assert_true(l->index < 8);
+    u->durations[l->index] = -1;
+    for (size_t i = 0; i < l->counter_count; i++)
+        if (strcmp(l->counters[i].name, GP_DURATION_COUNTER) == 0 && !l->counters[i].absent)
+            u->durations[l->index] = l->counters[i].value;
+    return true;
+}
+
+static struct unfinished read_unfinished(void)
+{
+    struct unfinished u = {.count = 0};
+    const struct gp_profile_visitor visitor = {
+        .user = &u, .launch = keep_duration, .unfinished = keep_unfinished};
+    char why[512] = "";
+    if (!gp_profile_read(path, &visitor, NULL, why, sizeof(why)))
+        fail_msg("%s", why);
+    return u;
+}
+
+/* `duration`, `other`: whether the counter is there, with a value or without; 0, not at all. */
+static void tell_some(struct gp_writer *w, uint64_t index, double duration, double other)
+{
+    const struct gp_counter all[] = {
+        {GP_DURATION_COUNTER, duration, duration > 0 ? NULL : GP_NOT_READ},
+        {"x.sum", other, other > 0 ? NULL : GP_NOT_READ},
+    };
+    struct gp_record l = launch;
+    l.index = index;
+    l.counters = duration != 0 ? all : all + 1;
+    l.counter_count = duration != 0 ? 2 : 1;
+    assert_true(gp_writer_early(w, &l));
+}
+
+static void launches_of_a_process_that_was_killed_are_counted(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    tell_some(w, 0, 5, -1); /* its time */
+    tell_some(w, 1, 5, 7);  /* and another counter */
+    tell_some(w, 2, -1, -1);
+    tell_some(w, 3, -1, -1);
+    assert_true(gp_writer_ended(w, 3, 30)); /* its time comes later */
+    tell_some(w, 4, 0, -1);
+    assert_true(gp_writer_ended(w, 4, 40)); /* nobody asked for it */
+    tell_in_full(w, 5);
+    assert_true(gp_writer_ended(w, 5, 99)); /* too late */
+    assert_true(gp_writer_ended(w, 1000, 99));
+    assert_true(gp_writer_so_far(w, 3));
+    gp_writer_close(w);
+    struct unfinished u = read_unfinished();
+    assert_int_equal(u.count, 1);
+    assert_int_equal(u.last.pid, getpid());
+    assert_false(u.last.torn);
+    assert_int_equal(u.last.launches, 6); /* more lines than were counted */
+    assert_int_equal(u.last.whole, 1);
+    assert_int_equal(u.last.partly, 1);
+    assert_int_equal(u.last.timed, 3);
+    assert_int_equal(u.last.begun, 1);
+    assert_true(u.durations[0] == 5 && u.durations[1] == 5 && u.durations[2] == -1 &&
+                u.durations[3] == 30 && u.durations[4] == 40);
+    w = opened();
+    tell_some(w, 0, 5, -1);
+    assert_true(gp_writer_so_far(w, 3));
+    assert_true(gp_writer_so_far(w, 70));
+    gp_writer_close(w);
+    u = read_unfinished();
+    assert_int_equal(u.last.launches, 70);
+    assert_int_equal(u.last.timed, 1);
+    w = opened();
+    tell_some(w, 0, 5, -1);
+    gp_writer_end(w, &(struct gp_end){0});
+    gp_writer_close(w);
+    u = read_unfinished();
+    assert_int_equal(u.count, 0);
+}
+
+static void the_lines_of_these_are_read_strictly(void **state)
+{
+    (void)state;
+    fails_with(HEADER "{\"type\":\"so_far\"}\n",
+               ":2: \"launches\" must be a whole number" LEFT_OUT);
+    fails_with(HEADER "[\"ended\",1]\n", ":2: behind \"ended\" there must be two numbers" LEFT_OUT);
+    fails_with(HEADER "[\"ended\",1,\"x\"]\n",
+               ":2: behind \"ended\" there must be two numbers" LEFT_OUT);
+}
+
 /* ---- files ---- */
+
+static bool take_any(void *user, const struct gp_record *l)
+{
+    (void)user;
+    (void)l;
+    return true;
+}
+
+static void a_profile_that_nobody_asked_for_ends_at_its_limit(void **state)
+{
+    (void)state;
+    char log[] = "/tmp/gpuprof-test-limit-XXXXXX";
+    close(mkstemp(log));
+    assert_int_equal(gp_log_open(log), 0);
+    struct gp_writer *w = opened();
+    struct stat file;
+    gp_writer_limit(w, 4000);
+    for (int i = 0; i < 1000; i++) {
+        assert_true(gp_writer_launch(w, &launch));
+        assert_true(gp_writer_early(w, &launch));
+        assert_true(gp_writer_ended(w, 7, 1));
+    }
+    assert_true(gp_writer_is_full(w));
+    assert_true(gp_writer_so_far(w, 1000)); /* that is known all the same */
+    gp_writer_close(w);
+    assert_int_equal(stat(path, &file), 0);
+    assert_in_range(file.st_size, 4000, 5000);
+    struct unfinished u = {.count = 0};
+    const struct gp_profile_visitor visitor = {
+        .user = &u, .launch = take_any, .unfinished = keep_unfinished};
+    char why[512] = "";
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_int_equal(u.last.launches, 1000);
+    assert_int_equal(stat(log, &file), 0);
+    assert_int_equal(file.st_size, 0);
+    unlink(log);
+}
 
 static void a_file_that_is_not_there_is_reported(void **state)
 {
@@ -595,27 +735,6 @@ static void a_visitor_ends_the_reading(void **state)
     char why[512];
     assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
     assert_int_equal(seen.launches, 1);
-}
-
-static void a_file_being_written_is_left_alone(void **state)
-{
-    (void)state;
-    struct gp_writer *w = opened();
-    gp_writer_launch(w, &launch);
-    pid_t child = fork();
-    if (child == 0) {
-        char why[512] = "", expected[600];
-        bool left = !gp_writer_open(path, command, NULL, why, sizeof(why));
-        snprintf(expected, sizeof(expected),
-                 "%s: another process is writing this file; put %%p (process id) into its name",
-                 path);
-        _exit(left && strcmp(why, expected) == 0 ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    gp_writer_close(w);
-    gp_writer_close(opened());
 }
 
 /* A program may leave a child behind that has its descriptors. */
@@ -769,13 +888,15 @@ int main(void)
         cmocka_unit_test(foreign_files_are_reported_with_file_and_line),
         cmocka_unit_test(early_lines_count_where_the_process_was_killed),
         cmocka_unit_test(full_lines_replace_early_ones),
-        cmocka_unit_test(an_early_word_is_replaced_once),
+        cmocka_unit_test(of_several_early_words_the_last_counts),
         cmocka_unit_test(a_full_line_cut_short_leaves_the_early_word),
         cmocka_unit_test(too_many_early_words_are_taken_as_they_are),
         cmocka_unit_test(an_early_word_is_read_as_strictly_as_a_launch),
+        cmocka_unit_test(launches_of_a_process_that_was_killed_are_counted),
+        cmocka_unit_test(the_lines_of_these_are_read_strictly),
+        cmocka_unit_test(a_profile_that_nobody_asked_for_ends_at_its_limit),
         cmocka_unit_test(a_file_that_is_not_there_is_reported),
         cmocka_unit_test(a_visitor_ends_the_reading),
-        cmocka_unit_test(a_file_being_written_is_left_alone),
         cmocka_unit_test(a_child_that_lives_on_does_not_keep_the_file),
         cmocka_unit_test(a_full_disk_stops_the_writing_with_one_message),
         cmocka_unit_test(running_out_of_memory_stops_the_writing),

@@ -7,12 +7,15 @@
  * vector_add_float of the elements and others, from `twice` on of the elements and themselves.
  * `ahead` leaves out the first eight elements that are there, `carveout` has the kernel share its
  * L1 with shared memory in another way. A last argument `kill` ends the
- * process before anything of it can be recorded.
+ * process before anything of it can be recorded; `wait` says so, and waits for a signal that does;
+ * `_exit`, `abort` and `fault` end it in these ways. `exec PROGRAM ARGUMENT...` becomes another
+ * one.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #define THREADS 256u
 #define SECTOR 32
@@ -48,6 +51,22 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "kill") == 0)
             (void)raise(SIGKILL);
+        if (strcmp(argv[i], "_exit") == 0)
+            _exit(0);
+        if (strcmp(argv[i], "abort") == 0)
+            abort();
+        if (strcmp(argv[i], "fault") == 0)
+            (void)raise(SIGSEGV);
+        if (strcmp(argv[i], "exec") == 0) {
+            (void)execvp(argv[i + 1], argv + i + 1);
+            return 2;
+        }
+        if (strcmp(argv[i], "wait") == 0) {
+            (void)puts("waiting");
+            (void)fflush(stdout);
+            for (;;)
+                (void)pause();
+        }
         if (strcmp(argv[i], "staged") == 0 || strcmp(argv[i], "awaited") == 0) {
             name = argv[i][0] == 's' ? "scale_staged" : "scale_awaited";
             continue;
