@@ -75,7 +75,7 @@ core = $(O)/libgpuprof-core.a
 # questions to CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
 	format lint formatted reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -324,6 +324,11 @@ test:
 	@tools/setup test
 	@tools/run-tests $(O)
 
+# The commands of the README on bare Debians. Root alone can make one.
+test-fresh:
+	@tools/setup fresh
+	@tests/packages/fresh $(O)
+
 # Breaks copies of the source on purpose: tests have to notice. MUTANTS picks some by name.
 mutants:
 	@tools/setup test
@@ -422,5 +427,6 @@ help:
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
 	@echo 'reference  docs/metrics-reference.md, from the definitions'
 	@echo 'test-page  the page of report --html, in a browser'
+	@echo 'test-fresh the commands of the README on bare Debians (as root)'
 
 -include $(shell find $(O)/obj $(O)/unit $(O)/sim -name '*.d' 2>/dev/null)

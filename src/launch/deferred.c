@@ -82,9 +82,9 @@ static bool is_drain_due(const struct gp_context *c)
     return gp_pending_is_due(c->pending, c->collector, c->collection);
 }
 
-/* True where nothing runs in the context, or it ends within so many seconds. Older drivers can only
- * be waited for without a limit. */
-static bool comes_to_rest(struct gp_context *c, double seconds)
+/* True where nothing runs in the context, or it ends within so many seconds, after `waited` seconds
+ * for deferred launches. Older drivers can only be waited for without a limit. */
+static bool comes_to_rest(struct gp_context *c, double seconds, double waited)
 {
     if (c->busy || gp_unending_runs(c->handle))
         return false;
@@ -93,24 +93,26 @@ static bool comes_to_rest(struct gp_context *c, double seconds)
     /* It is not charged to the account: a launch that is measured takes longer than that. */
     double began = gp_clock_seconds();
     CUresult result = gp_wait_for_context(c->handle, c->asked, gp_wary(seconds, c->wary_of_these));
-    double waited = gp_clock_seconds() - began;
+    double rest = gp_clock_seconds() - began;
     bool rests = result != CUDA_ERROR_NOT_READY;
     if (seconds > 0)
-        gp_wary_note(&c->wary_of_these, result, waited);
+        gp_wary_note(&c->wary_of_these, result, rest);
     c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
     if (rests && seconds > 0) /* it was the program's work, but for ours */
-        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
+        gp_added_less(fmax(0, waited + rest - gp_deferred_charge(c)));
     return rests;
 }
 
 /* True where the GPU comes to rest as soon as is expected. It does not where a stream is blocked:
- * then the next launch asks again, and does not wait. */
-static bool comes_to_rest_soon(struct gp_context *c)
+ * then the next launch asks again, and does not wait. Before a launch that is to be verified
+ * deferred ones end, however long they take: they wait for nobody. */
+static bool comes_to_rest_soon(struct gp_context *c, bool to_verify)
 {
     if (c->wait_failed)
-        return comes_to_rest(c, 0);
+        return comes_to_rest(c, 0, 0);
     gp_context_wait_for_tail(c);
-    return comes_to_rest(c, LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED));
+    double waited = to_verify ? gp_deferred_wait(c) : 0;
+    return comes_to_rest(c, LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED), waited);
 }
 
 /* True where the launch is waited for: to be verified, or as a batch is to be drained. Before a
@@ -119,9 +121,10 @@ static bool comes_to_rest_soon(struct gp_context *c)
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
-    if (gp_verify_is_due(&kernel->schedule, call->grid) || is_drain_due(c))
-        return comes_to_rest_soon(c);
-    return !c->pending && comes_to_rest(c, 0);
+    bool to_verify = gp_verify_is_due(&kernel->schedule, call->grid);
+    if (to_verify || is_drain_due(c))
+        return comes_to_rest_soon(c, to_verify);
+    return !c->pending && comes_to_rest(c, 0, 0);
 }
 
 /* Our copies might take the room of a launch that such a kernel waits for; not behind it. */

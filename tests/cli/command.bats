@@ -1,6 +1,8 @@
 # The command: options, messages, exit codes. The program that runs under it touches no GPU, so the
 # library only has to be found and passed on.
 
+load ../inherited
+
 bats_require_minimum_version 1.5.0
 
 setup() {

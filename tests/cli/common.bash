@@ -1,5 +1,7 @@
 # The shared part of the tests of the command with profiles written by hand.
 
+load ../inherited
+
 bats_require_minimum_version 1.5.0
 
 # In an empty folder, without definitions of the user's own.

@@ -1,5 +1,7 @@
 # `make install`: which files go into which folders, and that they work from there. A copy of the build folder is used.
 
+load ../inherited
+
 setup_file() {
     export O=$BATS_FILE_TMPDIR/build
     mkdir "$O"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # The library in a program that has nothing to do with CUDA, and under the loader.
 
+load ../inherited
+
 setup() {
     library=$GPUPROF_BUILD/libgpuprof.so
 }

@@ -1,5 +1,7 @@
 # Manual pages and completion, which are made of the command's own tables.
 
+load ../inherited
+
 setup() {
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR
     export PATH=$GPUPROF_BUILD:$PATH
@@ -30,6 +32,10 @@ commands() {
     grep -q -e "--track-memory-allocations" "$BATS_TEST_TMPDIR/run"
     grep -q "FROM NCU" "$BATS_TEST_TMPDIR/run"
     grep -q -e "-k, --kernel-name" "$BATS_TEST_TMPDIR/run"
+    # Pages with tables name the program that draws them.
+    for page in "$BATS_TEST_TMPDIR"/man/*.1; do
+        [ "$(grep -c '^\.TS' "$page")" -eq 0 ] || [ "$(head -1 "$page")" = "'\\\" t" ]
+    done
 }
 
 @test "the manual names every variable that the library reads" {

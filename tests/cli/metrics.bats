@@ -2,6 +2,8 @@
 # `gpuprof metrics`, and counters by their own names. Questions to CUPTI's host library, which needs no
 # GPU, go to the simulated one here, and to the real one where there is one.
 
+load ../inherited
+
 setup() {
     gpuprof=$GPUPROF_BUILD/gpuprof
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR

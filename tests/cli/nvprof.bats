@@ -1,5 +1,7 @@
 # The options of nvprof and ncu: their meaning here, and mistakes in their values.
 
+load ../inherited
+
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -189,9 +191,9 @@ wrong() {
 }
 
 @test "--timeout ends the program, and only that" {
-    run "$gpuprof" --timeout 0.3 sh -c 'trap "echo ended; exit 5" TERM; while :; do sleep 0.05; done'
+    run "$gpuprof" --timeout 2 sh -c 'trap "echo ended; exit 5" TERM; while :; do sleep 0.05; done'
     [ "$status" -eq 5 ]
-    [[ $output == *"gpuprof: sh: ended after 0.3 s (--timeout)"* ]]
+    [[ $output == *"gpuprof: sh: ended after 2 s (--timeout)"* ]]
     [[ $output == *"ended"* ]]
     # Nothing is left behind of a program that ends by itself, and it has no child of ours.
     SECONDS=0

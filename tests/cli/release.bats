@@ -1,5 +1,7 @@
 # What a release says of itself is the same everywhere.
 
+load ../inherited
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.."
     version=$(sed -n 's/#define GP_VERSION "\(.*\)"/\1/p' include/gpuprof_version.h)

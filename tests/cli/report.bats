@@ -136,7 +136,7 @@ flat() {
     [[ $output == *"2 kernel launches, 2 measured"* ]]
     mkfifo pipe
     cat good.jsonl >pipe &
-    run timeout 20 "$gpuprof" report --details pipe
+    run timeout 200 "$gpuprof" report --details pipe
     [ "$status" -eq 0 ]
     [[ $output == *"2 kernel launches, 2 measured"* ]]
 }
@@ -434,12 +434,12 @@ profile_with_lines() {
     profile_with_lines
     mkdir sources
     mkfifo sources/lines.cu
-    run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    run timeout 200 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
     [ "$status" -eq 0 ]
     [[ $output == *"lines.cu (not found here: --source-path DIR says where)"* ]]
     rm sources/lines.cu
     ln -s /dev/zero sources/lines.cu
-    run timeout 20 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
+    run timeout 200 "$gpuprof" source --source-path sources lines.jsonl "$kernel"
     [ "$status" -eq 0 ]
     # Regular files, by their type: this one has no end and is waited for, where it may be read at all.
     for file in /proc/kmsg /proc/self/environ; do

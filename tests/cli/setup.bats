@@ -1,6 +1,8 @@
 # tools/setup on a machine that has nothing: it names the packages, and asks where a user can answer.
 # apt-get and dpkg-query are replaced: the one writes down its arguments, the other knows no package.
 
+load ../inherited
+
 setup() {
     cd "$BATS_TEST_DIRNAME/../.."
     mkdir -p "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/cuda/bin" "$BATS_TEST_TMPDIR/cuda/include"
@@ -16,7 +18,7 @@ setup() {
 
 # on_a_terminal ANSWER COMMAND: the command's output, with a terminal on which the answer is typed.
 on_a_terminal() {
-    run timeout 20 script -qec "$2" /dev/null <<<"$1"
+    run timeout 200 script -qec "$2" /dev/null <<<"$1"
 }
 
 @test "without a terminal it names the packages, and installs them" {
@@ -29,6 +31,10 @@ on_a_terminal() {
     grep -q '^install .*libjansson-dev .*bats' "$asked"
     run tools/setup aarch64 </dev/null
     grep -q '^install .*libjansson-dev .*qemu-user' "$asked"
+    # A machine that makes a bare Debian builds nothing itself.
+    run tools/setup fresh </dev/null
+    [ "$status" -eq 0 ]
+    [[ $(tail -1 "$asked") == "install "*debootstrap* && $(tail -1 "$asked") != *gcc* ]]
 }
 
 @test "on a terminal it asks" {
@@ -53,5 +59,5 @@ on_a_terminal() {
 @test "an unknown word is one line" {
     run tools/setup everything
     [ "$status" -eq 1 ]
-    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, aarch64, package" ]
+    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, aarch64, package, fresh" ]
 }

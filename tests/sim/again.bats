@@ -227,7 +227,7 @@ added() {
     says "it waits for others, which may write memory of the host that it copies from"
 }
 
-# In some rounds the other context may be done in time.
+# In all rounds but the first the other context may be done in time.
 beside() {
     same_with_and_without "$programs/again_linked" "beside_$1"
     grep -q "of a graph are not measured: another GPU that can write its memory is at work" "$log"

@@ -86,14 +86,13 @@ programs_of() {
 @test "signals reach the program that is checked" {
     programs_of
     printf '%s\n' '[*]' required >"$rules"
-    "$gpuprof" --log "$log" --check "$rules" sh -c 'trap "exit 9" TERM; : >started; while :; do sleep 0.1; done' \
-        started 3>&- &
+    env --default-signal "$gpuprof" --log "$log" --check "$rules" \
+        sh -c 'trap "exit 9" TERM; : >"$0"; while :; do sleep 0.1; done' "$BATS_TEST_TMPDIR/started" 3>&- &
     local pid=$!
-    until [ -e started ]; do sleep 0.1; done
+    until [ -e "$BATS_TEST_TMPDIR/started" ]; do sleep 0.1; done
     kill -TERM $pid
     local answer=0
     wait $pid || answer=$?
-    rm -f started
     [ "$answer" -eq 9 ]
 }
 
@@ -192,9 +191,9 @@ import fcntl, os, signal, subprocess, sys, time
 file, name, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 reader, writer = os.pipe()
 fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
-child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=writer)
+child = subprocess.Popen(["env", "--default-signal"] + command, stdout=subprocess.DEVNULL, stderr=writer)
 os.close(writer)
-limit = time.monotonic() + 60
+limit = time.monotonic() + 300
 while child.poll() is None and time.monotonic() < limit:
     if name and os.path.exists(file):
         child.send_signal(getattr(signal, "SIG" + name))
@@ -213,7 +212,7 @@ END
     [ "$output" = "status 1" ]
     [ -z "$(ls -A "$TMPDIR")" ]
     mkfifo "$BATS_TEST_TMPDIR/fifo"
-    run timeout 20 "$gpuprof" --log "$log" --check "$rules" --format "junit=$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
+    run timeout 200 "$gpuprof" --log "$log" --check "$rules" --format "junit=$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
     [ "$status" -eq 1 ]
     [[ $output == *"--format junit=$BATS_TEST_TMPDIR/fifo: nobody has this FIFO open for reading"* ]]
 }
@@ -234,10 +233,10 @@ END
 @test "rules out of a pipe get one clear line" {
     programs_of
     mkfifo "$BATS_TEST_TMPDIR/fifo"
-    run timeout 20 "$gpuprof" --check "$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
+    run timeout 200 "$gpuprof" --check "$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
     [ "$status" -eq 2 ]
     [ "$output" = "gpuprof: --check: $BATS_TEST_TMPDIR/fifo: a regular file is expected: it is read more than once" ]
-    GPUPROF_CHECK=$BATS_TEST_TMPDIR/fifo run timeout 20 "$gpuprof" --log "$log" "$snippets" vector_add
+    GPUPROF_CHECK=$BATS_TEST_TMPDIR/fifo run timeout 200 "$gpuprof" --log "$log" "$snippets" vector_add
     [ "$status" -eq 0 ]
     grep -q "fifo: nothing was written to this pipe for 5 s; a file is expected" "$log"
 }

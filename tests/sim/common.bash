@@ -1,5 +1,7 @@
 # The shared part of the tests on the simulated GPU.
 
+load ../inherited
+
 sim=$GPUPROF_BUILD/sim
 # The sanitizers' runtimes, when the library is built with them, have to come first.
 preload=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}$GPUPROF_BUILD/libgpuprof.so
@@ -23,7 +25,7 @@ sanitized() { [ -n "${GPUPROF_RUNTIMES:-}" ]; }
 profiled() {
     local status=0
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
-        timeout 120 "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || status=$?
+        timeout 300 "$@" >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || status=$?
     [ ! -f "$profile" ] || settle_early
     return $status
 }
@@ -34,12 +36,14 @@ settle_early() {
     mv "$profile.settled" "$profile"
 }
 
-# same_with_and_without COMMAND...: standard output, standard error and exit status do not change.
+# same_with_and_without COMMAND...: standard output, standard error and exit status do not change. $plain_ms is how long
+# the program took without us, which shows how busy the machine is.
 same_with_and_without() {
-    local plain=0 ours=0
+    local plain=0 ours=0 began=${EPOCHREALTIME/[.,]/}
     # The outer braces keep the shell's word about a program that was killed out of its output.
-    { timeout 120 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err"; } 2>/dev/null ||
+    { timeout 300 "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err"; } 2>/dev/null ||
         plain=$?
+    plain_ms=$(((${EPOCHREALTIME/[.,]/} - began) / 1000))
     { profiled "$@"; } 2>/dev/null || ours=$?
     diff "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"
     diff "$BATS_TEST_TMPDIR/plain.err" "$BATS_TEST_TMPDIR/ours.err"

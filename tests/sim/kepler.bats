@@ -169,7 +169,7 @@ kepler() {
 }
 
 @test "a kernel that is abandoned has no events of the launch that follows" {
-    GPUSIM_CHIP=kepler GPUPROF_TIMEOUT=0.3 \
+    GPUSIM_CHIP=kepler GPUPROF_TIMEOUT=1 \
         same_with_and_without "$programs/waiting_dlopen" scale stream scale
     grep -q '"event_counters":1' "$profile"
     [ "$(measured)" -eq 2 ]

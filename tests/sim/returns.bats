@@ -130,5 +130,5 @@ led() {
     [ "$(measured)" -eq 2048 ]
     [ "$(grep -c '^enable 0' "$GPUSIM_PROFILER")" -eq 1 ]
     # Most are known by their fingerprints.
-    [ "$(grep -c '^start 0' "$GPUSIM_PROFILER")" -lt 32 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -vc '"recalled":2,')" -lt 64 ]
 }

@@ -120,7 +120,7 @@ indices() {
 @test "a program that ends at once leaves every measured launch" {
     cat >"$BATS_TEST_TMPDIR/kill.sh" <<'END'
 "$@" --launches 100000 in_place &
-sleep 2
+until [ "$(grep -c '"type":"launch"' "$GPUPROF_OUTPUT")" -ge 3 ]; do sleep 0.1; done
 kill -9 $!
 END
     export GPUPROF_SAMPLE=first:3

@@ -954,6 +954,15 @@ static void CUDA_CB wait_a_little(void *unused)
     usleep(3000);
 }
 
+static atomic_bool launched;
+
+static void CUDA_CB wait_for_launch(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&launched))
+        usleep(1000);
+}
+
 static void copy_rectangle(CUdeviceptr to, uint32_t *from, CUstream there)
 {
     const CUDA_MEMCPY2D p = {.srcMemoryType = CU_MEMORYTYPE_HOST,
@@ -1006,6 +1015,9 @@ static void beside(CUcontext theirs, CUstream there, CUgraphExec of_theirs,
         MUST(cuCtxSetCurrent(theirs));
         for (unsigned k = 0; k < WORDS; k++)
             values[k] = 1000 * i + k;
+        /* Once it is still at work at the launch, however busy the machine is. */
+        if (i == 0)
+            MUST(cuLaunchHostFunc(there, wait_for_launch, NULL));
         if (of_theirs)
             MUST(cuGraphLaunch(of_theirs, there));
         for (unsigned k = 0; k < WORDS && !of_theirs; k++) {
@@ -1014,6 +1026,7 @@ static void beside(CUcontext theirs, CUstream there, CUgraphExec of_theirs,
         }
         MUST(cuCtxSetCurrent(mine));
         MUST(cuGraphLaunch(exec, stream));
+        atomic_store(&launched, true);
         MUST(cuStreamSynchronize(stream));
         MUST(cuCtxSetCurrent(theirs));
         MUST(cuStreamSynchronize(there));

@@ -2,7 +2,7 @@
  * ahead_linked fork: forks as soon as the driver has begun. The child says whether the file LOADED
  * is there, which a library makes once it is loaded (tests/sim/ahead.bats). ahead_linked library
  * FILE: loads a library whose constructor uses the driver, for the first time; ahead_linked forks
- * FILE: the same, which forks ten times besides. ahead_linked cancelled: a thread that is cancelled
+ * FILE: the same, which forks fifty times besides. ahead_linked cancelled: a thread that is cancelled
  * forks. ahead_linked stack: threads have little stack. ahead_linked start: the driver begins.
  */
 #include "programs/linked.h"
@@ -53,7 +53,7 @@ static pid_t fork_and_wait(void)
 static void begin_and_fork_often(void)
 {
     MUST(cuInit(0));
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 49; i++)
         fork_and_wait();
     pid_t child = fork();
     if (child == 0)

@@ -556,7 +556,7 @@ static void hold_session(const char *until)
     counting_start(&c);
     printf("holding\n");
     (void)fflush(stdout);
-    for (int i = 0; i < 3000 && access(until, F_OK) != 0; i++)
+    for (int i = 0; i < 60000 && access(until, F_OK) != 0; i++)
         (void)usleep(10000);
     (void)counting_stop(&c);
     counting_close(&c);

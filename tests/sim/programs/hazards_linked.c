@@ -596,6 +596,22 @@ static void unload_devices(void)
     MUST(cuCtxSetCurrent(context));
 }
 
+/* A kernel of which nobody knows that it ends. */
+static void launch_unknown(void)
+{
+    CUfunction compute;
+    CUdeviceptr x;
+    unsigned ms = 0;
+    void *params[] = {&x, &ms};
+
+    MUST(cuModuleGetFunction(&compute, module, "compute_long"));
+    MUST(cuMemAlloc(&x, 4));
+    MUST(cuMemsetD32(x, 0, 1));
+    MUST(cuCtxSynchronize());
+    MUST(cuLaunchKernel(compute, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    MUST(cuCtxSynchronize());
+}
+
 /* The kernel that waits in the first context is not selected, and has the counters there. */
 static void many_beside(void)
 {
@@ -626,6 +642,7 @@ static void many_beside(void)
     MUST(cuCtxSetCurrent(context));
     scale = first;
     check("many_beside", &numbers);
+    launch_unknown();
 }
 
 /* A parameter leads to its variable, which the kernel does not use. */

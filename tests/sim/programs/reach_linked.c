@@ -262,17 +262,37 @@ static void hidden_packed(void)
     MUST(cuMemFree_v2(x));
 }
 
-/* It begins to do so at its 10th launch, or at the first with another grid. */
-static void hidden_later(bool at_another_grid)
+enum later { AT_TENTH, BEHIND_LONG_WORK, WITH_ANOTHER_GRID };
+
+/* Takes far longer the last time than a profiler can expect. */
+static void take_long(void)
+{
+    CUdeviceptr x = make_numbers(1);
+    unsigned ms = 0;
+    void *params[] = {&x, &ms};
+
+    for (int k = 0; k < 5; k++) {
+        ms = k < 4 ? 0 : 200;
+        launch("compute_long", 1, params);
+        MUST(k < 4 ? cuCtxSynchronize() : CUDA_SUCCESS);
+    }
+}
+
+/* It begins to do so at its 10th launch, with an idle GPU or behind work that takes long, or at the
+ * first with another grid. */
+static void hidden_later(enum later when)
 {
     CUdeviceptr x = make_numbers(N), inverted = ~x;
     uint32_t n = N, none = 0;
     void *params[] = {&inverted, &n}, *harmless[] = {&inverted, &none};
 
-    for (int k = 0; k < (at_another_grid ? 5 : 9); k++)
+    for (int k = 0; k < (when == WITH_ANOTHER_GRID ? 5 : 9); k++)
         launch("reach_hidden", N, harmless);
+    MUST(cuCtxSynchronize());
+    if (when == BEHIND_LONG_WORK)
+        take_long();
     for (int k = 0; k < LAUNCHES; k++)
-        launch("reach_hidden", at_another_grid ? 2 * N : N, params);
+        launch("reach_hidden", when == WITH_ANOTHER_GRID ? 2 * N : N, params);
     check_numbers("hidden later", x, N, LAUNCHES);
     MUST(cuMemFree_v2(x));
 }
@@ -309,6 +329,7 @@ static void open_device(void)
     static const struct gpusim_image_kernel kernels[] = {
         {"reach_unaligned", 12, 0, 0}, {"reach_around", 12, 0, 0},   {"reach_table", 12, 0, 0},
         {"reach_list", 12, 0, 0},      {"reach_variable", 12, 0, 0}, {"reach_hidden", 12, 0, 0},
+        {"compute_long", 12, 0, 0},
     };
     static const struct gpusim_image_global globals[] = {{"anchor", 8, NULL, GPUSIM_IMAGE_GLOBAL}};
     CUdevice device;
@@ -351,9 +372,11 @@ static void run(const char *name)
     else if (strcmp(name, "hidden_packed") == 0)
         hidden_packed();
     else if (strcmp(name, "hidden_tenth") == 0)
-        hidden_later(false);
+        hidden_later(AT_TENTH);
+    else if (strcmp(name, "hidden_behind") == 0)
+        hidden_later(BEHIND_LONG_WORK);
     else if (strcmp(name, "hidden_grid") == 0)
-        hidden_later(true);
+        hidden_later(WITH_ANOTHER_GRID);
     else if (strcmp(name, "many") == 0)
         many(20000);
     else if (strcmp(name, "several") == 0)

@@ -80,8 +80,10 @@ static void scale(struct work *w, CUstream stream)
     float factor = 2;
     void *params[] = {&numbers, &n, &factor};
 
-    /* In this stream alone: in the case "beside" a kernel in another one still waits. */
+    /* In this stream alone: in the case "beside" a kernel in another one still waits. The GPU is
+     * idle at the launch, where it is not that kernel's. */
     MUST(w->gpu->MemsetD32Async(numbers, 0, n, stream));
+    MUST(w->gpu->StreamSynchronize(stream));
     launch(w, "scale_in_place", 1, 1, n, 1, 0, stream, params);
     MUST(w->gpu->StreamSynchronize(stream));
     printf("scaled\n");
