@@ -115,7 +115,8 @@ static bool concerns(const struct gp_rule *rule, const struct gp_subject *s)
     if (rule->of_program)
         return true;
     return gp_rule_is_under(rule, s->bound->name) && !(rule->fills_idle && s->bound->at_roof) &&
-           (rule->of_libraries || !gp_is_library_kernel(s->row->brief_name));
+           gp_rule_is_of(rule, s->row->full_name) &&
+           (rule->of_libraries || !gp_subject_is_ready_made(s));
 }
 
 static bool append(struct gp_advice_list *list, const struct gp_advice *advice)

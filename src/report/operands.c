@@ -3,6 +3,7 @@
 #include "report/advice.h"
 #include "report/bounds.h"
 #include "report/lines.h"
+#include "report/origin.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,9 @@ static const struct operand_text {
         {"short_busy_seconds",
          "of the program: the time that the busiest units of these need at their ceilings"},
     [GPU_SECONDS] = {"gpu_seconds", "of the program: the GPU time of all kernels"},
-    [IS_LIBRARY] = {"is_library", "1: a kernel of cuBLAS, cuDNN, CUTLASS and the like; else 0"},
+    [IS_LIBRARY] = {"is_library",
+                    "1: a kernel of a library (cuBLAS, cuDNN, CUTLASS, NCCL, ...) or a "
+                    "framework (PyTorch, XLA, CuPy); else 0"},
     [BLOCK_IMBALANCE] = {"block_imbalance", "the sm_imbalance that follows from the number of "
                                             "blocks alone, were all blocks alike"},
 };
@@ -225,7 +228,7 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     case GPU_SECONDS:
         return s->rows->timed ? s->rows->seconds : (double)NAN;
     case IS_LIBRARY:
-        return s->row && gp_is_library_kernel(s->row->brief_name);
+        return s->row && gp_subject_is_ready_made(s);
     case FIXED:
         break;
     }
@@ -301,6 +304,12 @@ static bool value_of(void *user, const struct gp_node *operand, double *value, c
     if (strncmp(operand->name, "close_", 6) == 0)
         return known(unit_value(s, operand->name + 6), operand->name, value, why, why_size);
     return metric_value(s, operand->name, value, why, why_size);
+}
+
+bool gp_subject_is_ready_made(const struct gp_subject *s)
+{
+    return gp_origin_is_ready_made(
+        gp_origin_of(s->row->launch->kernel, s->row->full_name, s->lines));
 }
 
 bool gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,

@@ -32,6 +32,9 @@ const char *gp_operand_name(size_t i);
 /* Its meaning, in one line; NULL behind the last. */
 const char *gp_operand_help(size_t i);
 
+/* True where the kernel is of a library or a framework: report/origin.h. */
+bool gp_subject_is_ready_made(const struct gp_subject *subject);
+
 /* Computes a formula for the subject. True with *value, or false with the reason in `why`. */
 bool gp_subject_evaluate(const struct gp_subject *subject, const struct gp_node *formula,
                          double *value, char *why, size_t why_size);

@@ -63,6 +63,12 @@ enum gp_origin gp_origin_of(const char *kernel, const char *full_name, const str
     return is_of_python(lines) ? GP_OF_TRITON : GP_OF_PROGRAM;
 }
 
+bool gp_origin_is_ready_made(enum gp_origin origin)
+{
+    return origin == GP_OF_LIBRARIES || origin == GP_OF_NCCL || origin == GP_OF_PYTORCH ||
+           origin == GP_OF_XLA || origin == GP_OF_CUPY;
+}
+
 const char *gp_origin_title(enum gp_origin origin)
 {
     static const char *const titles[GP_ORIGINS] = {

@@ -2,6 +2,8 @@
 #ifndef GPUPROF_REPORT_ORIGIN_H
 #define GPUPROF_REPORT_ORIGIN_H
 
+#include <stdbool.h>
+
 struct gp_lines;
 
 enum gp_origin {
@@ -21,6 +23,10 @@ enum gp_origin {
  * known). */
 enum gp_origin gp_origin_of(const char *kernel, const char *full_name,
                             const struct gp_lines *lines);
+
+/* True where the kernel comes ready made: who profiles the program chooses its inputs, and does not
+ * change its code. Kernels of CUB and Thrust run the program's own functions. */
+bool gp_origin_is_ready_made(enum gp_origin origin);
 
 /* "libraries", "PyTorch", "the program's own". */
 const char *gp_origin_title(enum gp_origin origin);

@@ -21,6 +21,7 @@ static const char *const key_names[GP_RULE_KEYS] = {
     [GP_RULE_HELPS] = "helps",
     [GP_RULE_SCOPE] = "scope",
     [GP_RULE_LIBRARIES] = "libraries",
+    [GP_RULE_KERNELS] = "kernels",
     [GP_RULE_USE] = "use",
     [GP_RULE_LAST] = "last",
     [GP_RULE_GUESS] = "guess",

@@ -18,6 +18,7 @@ enum gp_rule_key {
     GP_RULE_HELPS,
     GP_RULE_SCOPE,
     GP_RULE_LIBRARIES,
+    GP_RULE_KERNELS,
     GP_RULE_USE,
     GP_RULE_LAST,
     GP_RULE_GUESS,

@@ -5,10 +5,12 @@
 #include "report/rule_loading.h"
 #include "report/shipped_rules.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_RULES 200
+#define LONGEST_GLOB 256
 
 static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_WASTED_SECTORS] = "wasted_sectors",
@@ -65,6 +67,7 @@ static void free_rule(struct gp_rule *rule)
     free_pieces(rule->evidence);
     free_pieces(rule->text);
     free(rule->under);
+    free(rule->kernels);
     free(rule->source);
     free(rule->file);
     free(rule);
@@ -165,6 +168,8 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
         return;
     if (gp_rule_is_given(l, GP_RULE_UNDER))
         rule->under = gp_rule_copy_of(l, GP_RULE_UNDER);
+    if (!l->refused && gp_rule_is_given(l, GP_RULE_KERNELS))
+        rule->kernels = gp_rule_copy_of(l, GP_RULE_KERNELS);
     rule->source = gp_rule_copy_of(l, GP_RULE_SOURCE);
     rule->test_count = gp_rule_condition(l, GP_RULE_CONDITION, rule->tests);
     if (!l->refused)
@@ -285,4 +290,32 @@ bool gp_rule_is_under(const struct gp_rule *rule, const char *bound)
         p += word;
     }
     return false;
+}
+
+/* The next of the globs, in `glob`; false behind the last. One that is too long matches nothing. */
+static bool next_glob(const char **at, char glob[LONGEST_GLOB])
+{
+    *at += strspn(*at, ", ");
+    size_t length = strcspn(*at, ",");
+    const char *begin = *at;
+    *at += length;
+    while (length > 0 && begin[length - 1] == ' ')
+        length--;
+    const size_t kept = length < LONGEST_GLOB ? length : 0;
+    memcpy(glob, begin, kept);
+    glob[kept] = '\0';
+    return length > 0;
+}
+
+bool gp_rule_is_of(const struct gp_rule *rule, const char *kernel)
+{
+    char glob[LONGEST_GLOB];
+    const char *at = rule->kernels;
+    bool found = false;
+    while (at && next_glob(&at, glob)) {
+        if (glob[0] == '!' && fnmatch(glob + 1, kernel, 0) == 0)
+            return false;
+        found |= fnmatch(glob, kernel, 0) == 0;
+    }
+    return found || !rule->kernels;
 }

@@ -68,11 +68,12 @@ struct gp_rule {
     bool used;         /* false: switched off */
     bool of_program;   /* about the program, not about a kernel */
     bool fills_idle;   /* it helps where units idle, so not at a roof; else it spares work */
-    bool of_libraries; /* also for kernels of libraries */
+    bool of_libraries; /* also for ready-made kernels: of libraries, of frameworks */
     bool last;         /* asked only where no other rule of the kernel had an answer */
     bool guess;        /* it does not follow from a measurement: behind all advice that does */
     bool up_to;        /* the estimate is the most that can be gained */
     char *under;       /* names of bounds with commas between them; NULL: any */
+    char *kernels;     /* globs of names with commas between them; NULL: any */
     size_t test_count;
     struct gp_test tests[GP_MOST_TESTS];
     struct gp_node *estimate; /* share of the kernel's time, 0 to 1 */
@@ -102,5 +103,9 @@ struct gp_rules *gp_rules_parse(const struct gp_metrics *m, const char *file, co
 
 /* True when the rule is for a kernel that is bound so. */
 bool gp_rule_is_under(const struct gp_rule *rule, const char *bound);
+
+/* True when the rule is for a kernel of that name: one of its globs matches, and none behind a '!'.
+ */
+bool gp_rule_is_of(const struct gp_rule *rule, const char *kernel);
 
 #endif

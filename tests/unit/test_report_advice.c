@@ -909,6 +909,75 @@ static bool says_launch_overhead(const struct advised *a)
     return false;
 }
 
+/* The names of the rules for a kernel with half of its lanes off, in the order of the advice. */
+static void rules_of(const char *kernel, char *names, size_t size)
+{
+    struct sample s;
+    struct advised a;
+    make_sample(&s, kernel);
+    s.launch.block[0] = 16;
+    begin_advised(&a);
+    gp_summary_launch(a.summary, &s.launch);
+    find_advice(&a);
+    names[0] = '\0';
+    for (size_t i = 0; i < a.findings.advice.count; i++) {
+        strncat(names, i ? " " : "", size - strlen(names) - 1);
+        strncat(names, a.findings.advice.list[i].rule->name, size - strlen(names) - 1);
+    }
+    end_advised(&a);
+}
+
+/* Nobody changes the code of PyTorch's kernels for a training: advice is for the caller. */
+static void kernels_of_frameworks_have_advice_for_their_callers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *rules;
+    } cases[] = {
+        {"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(int)>"
+         "(int)",
+         "tensor_copies"},
+        {"void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<float>>(int)",
+         "separate_elementwise"},
+        {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::"
+         "BinaryOpScalarFunctor<float>>(int)",
+         "separate_optimizer"},
+        {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::"
+         "FusedOptimizerTensorListMetadata<4>, at::native::FusedAdamMathFunctor<float>>(int)",
+         ""},
+        {"the_programs_own(int)", "small_blocks"},
+        {"void at::native::reduce_kernel<512, 1, float>(int)", ""},
+        {"stream_executor::gpu::(anonymous namespace)::xla_fp_comparison<float>(int)",
+         "autotuning"},
+        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char names[256];
+        rules_of(cases[i].kernel, names, sizeof(names));
+        if (strcmp(names, cases[i].rules) != 0)
+            fail_msg("%s: %s, and not %s", cases[i].kernel, names, cases[i].rules);
+    }
+}
+
+static void rules_are_for_kernels_that_their_globs_name(void **state)
+{
+    (void)state;
+    struct gp_rule rule = {0};
+    assert_true(gp_rule_is_of(&rule, "any"));
+    rule.kernels = "*copy*, !*fast*,  add ";
+    assert_true(gp_rule_is_of(&rule, "a_copy_kernel"));
+    assert_false(gp_rule_is_of(&rule, "a_fast_copy_kernel"));
+    assert_true(gp_rule_is_of(&rule, "add"));
+    assert_false(gp_rule_is_of(&rule, "adder"));
+    rule.kernels = "!*fast*";
+    assert_false(gp_rule_is_of(&rule, "slow"));
+    char longest[400];
+    memset(longest, 'a', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    rule.kernels = longest;
+    assert_false(gp_rule_is_of(&rule, longest));
+}
+
 /* Launches that are in a graph already are not to be put into one; the others are. */
 static void launches_of_graphs_are_in_graphs_already(void **state)
 {
@@ -1583,6 +1652,8 @@ int main(void)
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
         cmocka_unit_test(reasons_to_wait_are_said_where_they_were_counted),
         cmocka_unit_test(kernels_of_libraries_are_known_by_their_names),
+        cmocka_unit_test(kernels_of_frameworks_have_advice_for_their_callers),
+        cmocka_unit_test(rules_are_for_kernels_that_their_globs_name),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
         cmocka_unit_test(launches_of_graphs_are_in_graphs_already),
         cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
