@@ -29,6 +29,13 @@
 #define CUPTI_ERROR_INVALID_CHIP_NAME 46
 #endif
 
+/* Those of CUDA 12.6 have none for these, either. */
+#if CUPTI_API_VERSION < 26
+#define CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED 43
+#define CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED 44
+#define CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED 45
+#endif
+
 struct gp_cupti {
 #define CUPTI(function) __typeof__(&function) function;
 #define RANGE(function) CUPTI(function)

@@ -113,8 +113,8 @@ static void add_flops(const struct table *t, const struct gp_row *row, int width
             step++;
         }
         gp_unit_format(value, "ratio", text, sizeof(text));
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), step ? " %c" : "",
-                 prefixes[step]);
+        if (step > 0)
+            snprintf(text + strlen(text), sizeof(text) - strlen(text), " %c", prefixes[step]);
     }
     gp_text_addf(out, "%*s", width, text);
 }

@@ -280,8 +280,12 @@ no_wait_in_vain() {
 }
 
 @test "counters the program may not use" {
-    GPUSIM_FAULTS=noprivileges graph line 0
-    GPUSIM_FAULTS=noprivileges graph branches 0
+    for case in line branches; do
+        GPUSIM_FAULTS=noprivileges same_with_and_without "$programs/graphs_linked" $case
+        [[ $(forgotten) == "of "* ]]
+        grep -q "no permission" "$log"
+        grep -q "its graph was launched as it is, and timed as a whole" "$log"
+    done
 }
 
 @test "no room for a copy of memory on the device" {

@@ -107,11 +107,12 @@ load common
 @test "divergence and predication show" {
     profiled "$programs/snippets_linked" one_lane predicated sum_neighbours sum_interleaved
     [ "$(metric one_lane warp_execution_efficiency | cut -d. -f1)" -lt 60 ]
-    nonpred=$(metric predicated warp_nonpred_execution_efficiency | cut -d. -f1)
-    all=$(metric predicated warp_execution_efficiency | cut -d. -f1)
+    whole() { metric "$1" "$2" | sed 's/[. ].*//'; }
+    nonpred=$(whole predicated warp_nonpred_execution_efficiency)
+    all=$(whole predicated warp_execution_efficiency)
     [ "$nonpred" -lt "$all" ]
-    neighbours=$(metric sum_neighbours warp_execution_efficiency | cut -d. -f1)
-    interleaved=$(metric sum_interleaved warp_execution_efficiency | cut -d. -f1)
+    neighbours=$(whole sum_neighbours warp_execution_efficiency)
+    interleaved=$(whole sum_interleaved warp_execution_efficiency)
     [ "$neighbours" -lt "$interleaved" ]
 }
 
@@ -961,6 +962,9 @@ column() {
     [[ "$(metric sum_shared smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum)" == *"$wavefronts" ]]
 }
 
+# percent THREADS WARPS: as a report has it, with three digits.
+percent() { awk "BEGIN { printf \"%.3g %%\", 100 * $1 / 32 / $2 }"; }
+
 @test "with GPUPROF_LINES=instructions every instruction is counted, and sums up to the metrics" {
     GPUPROF_LINES=instructions profiled "$programs/snippets_linked" predicated one_lane
     for kernel in predicated one_lane; do
@@ -970,8 +974,8 @@ column() {
         threads=$(counted $kernel "$(column smsp__sass_thread_inst_executed)")
         on=$(counted $kernel "$(column smsp__sass_thread_inst_executed_pred_on)")
         [ "$warps" -eq $((launches * $(metric $kernel inst_executed))) ]
-        is $kernel warp_execution_efficiency "$(awk "BEGIN { printf \"%.2f %%\", 100 * $threads / 32 / $warps }")"
-        is $kernel warp_nonpred_execution_efficiency "$(awk "BEGIN { printf \"%.2f %%\", 100 * $on / 32 / $warps }")"
+        is $kernel warp_execution_efficiency "$(percent $threads $warps)"
+        is $kernel warp_nonpred_execution_efficiency "$(percent $on $warps)"
     done
     run "$GPUPROF_BUILD/gpuprof" source "$profile" predicated
     [[ $output == *warps*"idle lanes"*"off lanes"* ]]
