@@ -24,7 +24,7 @@ enum gp_origin {
 enum gp_origin gp_origin_of(const char *kernel, const char *full_name,
                             const struct gp_lines *lines);
 
-/* True where the kernel comes ready made: who profiles the program chooses its inputs, and does not
+/* True where the kernel comes ready made: the program's author chooses its inputs, and does not
  * change its code. Kernels of CUB and Thrust run the program's own functions. */
 bool gp_origin_is_ready_made(enum gp_origin origin);
 

@@ -39,7 +39,7 @@ setup() {
         grep -vxE 'dlsym|cu[A-Z][A-Za-z0-9_]*'"
     [ "$output" = "" ]
     exports=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^dlsym$' | sort)
-    listed=$(sed -n 's/^\(HOOK\|GATE\|WRITES\|COPY\|BARS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' \
+    listed=$(sed -n 's/^\(HOOK\|GATE\|WRITES\|COPY\|BARS\|HOLDS\|WAITS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' \
         src/cuda/functions.def | sort)
     [ "$exports" = "$listed" ]
 }

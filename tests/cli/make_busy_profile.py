@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a profile of a loop of a framework with as much to say as there can be: kernels of one template, several
+"""Writes a profile of a loop of a large program with as much to say as there can be: kernels of one template, several
 grids of each that are bound by different things, and launches left out for many reasons. None of it was measured."""
 
 import json
@@ -36,7 +36,7 @@ def counters(busy):
 
 
 def name(number):
-    return (f"_ZN2at6native29vectorized_elementwise_kernelILi{number}ENS0_15CUDAFunctor_addIfEE"
+    return (f"_ZN2my6vector29vectorized_elementwise_kernelILi{number}ENS0_15CUDAFunctor_addIfEE"
             "NS_6detail5ArrayIPcLi3EEEEEviT0_T1_")
 
 

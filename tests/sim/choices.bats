@@ -33,7 +33,7 @@ chosen() {
     grep -q "^gpuprof: GPUPROF_LAUNCHES=skip:x: no rule; say skip:N" "$log"
     grep -q "^gpuprof: GPUPROF_DEVICES=a: no list; say all" "$log"
     grep -q "^gpuprof: GPUPROF_PRINT=all: 'all' is none of report, times" "$log"
-    grep -q "^OVERVIEW" "$log"
+    grep -q "^KERNELS, by" "$log"
 }
 
 # printed OPTIONS...: the log of the command.
@@ -51,7 +51,7 @@ printed() {
     grep -q '^Device "NVIDIA H200 (Simulated) (0)"$' "$log"
     grep -q '^    Kernel: scale_in_place$' "$log"
     grep -q '^          3  *gld_efficiency  *Global Memory Load Efficiency  *100.00%  *100.00%  *100.00%$' "$log"
-    [ "$(grep -c OVERVIEW "$log")" -eq 0 ]
+    [ "$(grep -c ^KERNELS "$log")" -eq 0 ]
 }
 
 @test "--details prints all metrics of each kernel behind the report" {
@@ -60,7 +60,7 @@ printed() {
     ! grep '^DETAILS$' "$log" || false
     printed --details
     grep -q '^DETAILS$' "$log"
-    grep -q '^   gld_efficiency  *100.00 %' "$log"
+    grep -q '^     gld_efficiency  *100 %' "$log"
 }
 
 @test "--csv has nvprof's columns" {
@@ -166,7 +166,7 @@ printed() {
     grep -q '^"GPU activities",100.000000,.*,"vector_add"$' "$log"
     # A summary has times, and a level is as it was counted but for nvprof's tables.
     "$run" --print-gpu-summary --metrics l2_utilization --output "$profile" --log "$log" "$program" vector_add
-    grep -q '^ *100.0%  *1  *[0-9.]* [mu]s .*vector_add' "$log"
+    grep -q '^ *100.0%  *1  *[0-9.]* [mu]s  ' "$log"
     "$run" report --print metrics "$profile" | grep -q ' l2_utilization .* Low (1)  *Low (1)  *Low (1)$'
     "$run" report --print json "$profile" | grep -q '"l2_utilization":{"unit":"level","launches":1,"min":0\.[0-9]*,'
 }

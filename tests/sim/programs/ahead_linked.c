@@ -2,8 +2,9 @@
  * ahead_linked fork: forks as soon as the driver has begun. The child says whether the file LOADED
  * is there, which a library makes once it is loaded (tests/sim/ahead.bats). ahead_linked library
  * FILE: loads a library whose constructor uses the driver, for the first time; ahead_linked forks
- * FILE: the same, which forks fifty times besides. ahead_linked cancelled: a thread that is cancelled
- * forks. ahead_linked stack: threads have little stack. ahead_linked start: the driver begins.
+ * FILE: the same, which forks fifty times besides. ahead_linked cancelled: a thread that is
+ * cancelled forks. ahead_linked stack: threads have little stack. ahead_linked start: the driver
+ * begins.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
