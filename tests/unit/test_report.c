@@ -115,6 +115,21 @@ static void texts_are_wrapped(void **state)
     gp_text_free(&t);
 }
 
+static void a_percent_sign_stays_with_its_number(void **state)
+{
+    (void)state;
+    static const char text[] = "a share of 41.5 % and of 7 % here";
+    for (size_t width = 10; width <= strlen(text); width++) {
+        struct gp_text t = {0};
+        gp_wrap_to(&t, width, 2, text);
+        assert_non_null(strstr(t.data, "41.5 %"));
+        assert_non_null(strstr(t.data, "7 %"));
+        for (const char *line = t.data; *line; line = strchr(line, '\n') + 1)
+            assert_true(strcspn(line, "\n") <= width);
+        gp_text_free(&t);
+    }
+}
+
 static void extents_are_short(void **state)
 {
     (void)state;
@@ -1055,6 +1070,7 @@ int main(void)
         cmocka_unit_test(units_are_for_people),
         cmocka_unit_test(long_names_are_shortened),
         cmocka_unit_test(texts_are_wrapped),
+        cmocka_unit_test(a_percent_sign_stays_with_its_number),
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
         cmocka_unit_test(a_difference_makes_another_group),
