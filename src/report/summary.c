@@ -352,8 +352,9 @@ static void add_value(struct gp_stat *stat, double value, double weight)
 
 static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *why)
 {
-    stat->absent_count++;
-    if (comes_first(why, stat->absent))
+    /* Before the first there may be a reason of combine, which holds as long as there is no other.
+     */
+    if (stat->absent_count++ == 0 || comes_first(why, stat->absent))
         stat->absent = keep_reason(s, why);
 }
 

@@ -449,6 +449,30 @@ static void launches_that_are_counted_nowhere_say_why(void **state)
     gp_metrics_close(m);
 }
 
+/* Why a launch by itself has no value says more than that nothing was left to count it in. */
+static void a_reason_is_the_same_in_any_order(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("gld_requested_bytes");
+    for (int first = 0; first < 2; first++) {
+        struct gp_summary *s = gp_summary_new(m);
+        struct gp_counter counter = {.name = "smsp__sass_data_bytes_mem_global_op_ld.sum"};
+        const struct gp_record l = {.kernel = "k",
+                                    .grid = {8, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .counter_count = 1,
+                                    .counters = &counter};
+        gp_summary_device(s, &h200);
+        for (int i = 0; i < 2; i++) {
+            counter.absent = i == first ? "some of its memory changed" : GP_COUNTED_ELSEWHERE;
+            gp_summary_launch(s, &l);
+        }
+        assert_non_null(strstr(gp_summary_group(s, 0)->stats[0].absent, "memory changed"));
+        gp_summary_free(s);
+    }
+    gp_metrics_close(m);
+}
+
 static void a_time_makes_no_launch_one_with_hardware_counters(void **state)
 {
     (void)state;
@@ -1079,6 +1103,7 @@ int main(void)
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
         cmocka_unit_test(launches_that_took_turns_are_combined),
         cmocka_unit_test(launches_that_are_counted_nowhere_say_why),
+        cmocka_unit_test(a_reason_is_the_same_in_any_order),
         cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
         cmocka_unit_test(the_order_of_launches_does_not_matter),
