@@ -2,6 +2,7 @@
  * users write, and mistakes in them. */
 #include "base/demangle.h"
 #include "report/advice.h"
+#include "report/kernel_table.h"
 #include "report/names.h"
 #include "report/sources.h"
 #include "report/table.h"
@@ -1323,6 +1324,32 @@ static void grids_have_lines_where_other_things_bound_them(void **state)
     gp_metrics_close(m);
 }
 
+/* In a narrow terminal the name has a line of its own. */
+static void names_have_40_columns(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    for (uint64_t launches = 1; launches < UINT64_C(1000000000000); launches *= 100) {
+        struct gp_summary *summary = gp_summary_new(m);
+        struct gp_rows rows;
+        struct sample s;
+        make_sample(&s, "k");
+        gp_summary_device(summary, &h200);
+        gp_summary_launch(summary, &s.launch);
+        const struct gp_count count = {
+            .kernel = "k", .configuration = s.launch.configuration, .launches = launches};
+        gp_summary_count(summary, &count);
+        assert_true(gp_rows_make(&rows, summary));
+        for (size_t width = 60; width < 400; width++) {
+            const size_t name = gp_kernel_table_name_width(&rows, 1, width);
+            assert_true(name >= 40 && name <= width);
+        }
+        gp_rows_free(&rows);
+        gp_summary_free(summary);
+    }
+    gp_metrics_close(m);
+}
+
 /* FLOP per byte of a kernel that hardly computes: no zero, which would be a kernel that does not.
  */
 static void next_to_nothing_is_not_zero(void **state)
@@ -1674,6 +1701,7 @@ int main(void)
         cmocka_unit_test(guesses_stand_last),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
+        cmocka_unit_test(names_have_40_columns),
         cmocka_unit_test(next_to_nothing_is_not_zero),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),

@@ -1,4 +1,5 @@
 /* report/whole: the summary of the program. */
+#include "report/copies.h"
 #include "report/lines.h"
 #include "report/whole.h"
 
@@ -219,6 +220,25 @@ static void copies_have_a_share_where_they_were_timed(void **state)
          "ran ~10.00 ms without gpuprof; the GPU ran kernels in ~10.0 % of it, and copied in ~20.0 "
          "%");
     forget(&p);
+}
+
+static void copies_that_stand_for_others_are_estimates(void **state)
+{
+    (void)state;
+    const struct gp_copies copies[GP_COPY_KINDS] = {
+        [GP_HOST_TO_DEVICE] =
+            {.calls = 4, .bytes = 4000, .timed = 2, .timed_bytes = 2000, .seconds = 2e-5},
+        [GP_FILL] = {.calls = 2, .bytes = 4000, .timed = 2, .timed_bytes = 4000, .seconds = 2e-5},
+    };
+    struct gp_text out = {0};
+    gp_copies_table(copies, &out);
+    assert_string_equal(
+        out.data,
+        "\nMEMORY COPIES AND FILLS\n"
+        "   direction                      calls       bytes        time    throughput\n"
+        "   host to device                2 of 4    4.000 kB   ~40.00 us    100.0 MB/s\n"
+        "   fill                               2    4.000 kB    20.00 us    200.0 MB/s\n");
+    gp_text_free(&out);
 }
 
 static void a_program_that_hardly_uses_the_gpu(void **state)
@@ -539,6 +559,7 @@ int main(void)
         cmocka_unit_test(kernels_of_several_streams_are_a_bound),
         cmocka_unit_test(times_that_stand_for_others_are_estimates),
         cmocka_unit_test(copies_have_a_share_where_they_were_timed),
+        cmocka_unit_test(copies_that_stand_for_others_are_estimates),
         cmocka_unit_test(a_program_that_hardly_uses_the_gpu),
         cmocka_unit_test(times_of_processes_add_up),
         cmocka_unit_test(shares_are_of_all_gpus_that_a_process_used),
