@@ -67,8 +67,8 @@ static double use_of_halves(const struct gp_rows *rows, const struct gp_row *one
     return flop / (one->seconds / (double)one->launches) / peak;
 }
 
-/* FLOP by precision. Those on tensor cores are known by type, or not at all. Subtracts from *use
- * what is none. */
+/* FLOP by precision. Those on tensor cores are known by type, or not at all. Takes constants
+ * out of *use, the share of the peak. */
 static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one,
                      const struct gp_lines *lines, double *use)
 {

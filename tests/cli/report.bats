@@ -307,7 +307,7 @@ END
     python3 "$tests/cli/make_busy_profile.py" >busy.jsonl
     python3 "$tests/page/make_profile.py" 12 60 2 --long-names >long.jsonl
     python3 "$tests/page/make_profile.py" 300 300 >many.jsonl
-    # Sampled, timed in part, with copies, and what its end says.
+    # Sampled, timed in part, with copies and an end.
     { sed 's/"time":/"sample":"first:1,every:1000","replay":"off","time":/' header
       sed 's/"passes":2/"passes":2,"skipped":"it reaches memory that other processes share with the program, on a device of theirs"/' launch
       sed 's/"launch","index":0/"count","launches":123456789/; s/"registers".*/"shared_dynamic":0}/' launch

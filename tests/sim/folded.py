@@ -17,7 +17,7 @@ import sys
 gpuprof, profile = sys.argv[1:]
 wrong = []
 
-# Counts and totals, in whatever object.
+# Counts and totals, in any object.
 TOTALS = {"launches", "recorded", "measured", "recalled", "timed", "calls", "bytes", "seconds", "processes",
           "run_seconds", "gpu_seconds", "copy_seconds", "flop", "dram_bytes", "absent_launches", "replays",
           "overhead_seconds", "count", "other_skips", "ungrouped"}

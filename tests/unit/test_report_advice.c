@@ -467,7 +467,7 @@ static double gain_of(const struct found *f, const char *rule)
     return 0;
 }
 
-/* A wavefront holds its warp up for two cycles, so that a small grid gains what its SMs do; one
+/* A wavefront holds its warp up for two cycles, so that a small grid gains as its SMs do; one
  * that fills the GPU hides it behind other warps. */
 static void bank_conflicts_of_few_warps_cost_two_cycles_each(void **state)
 {

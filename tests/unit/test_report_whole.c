@@ -322,7 +322,7 @@ static void shares_are_of_all_gpus_that_a_process_used(void **state)
 
 /* ---- operations and bytes -------------------------------------------------------------------- */
 
-static void operations_are_told_apart_by_precision(void **state)
+static void operations_are_divided_by_precision(void **state)
 {
     (void)state;
     struct program p;
@@ -337,7 +337,7 @@ static void operations_are_told_apart_by_precision(void **state)
     make(&p);
     struct gp_text text = {0};
     gp_whole_line(&p.whole, ARITHMETIC, &text);
-    /* The largest first; what is less than half a percent has no word. */
+    /* The largest first; parts of less than half a percent are left out. */
     static const char begins[] =
         "10 GFLOP (73.8 % BF16 on tensor cores, 20.0 % FP32, 6.00 % FP64): 10 TFLOP/s, ";
     if (strncmp(gp_text_string(&text), begins, strlen(begins)) != 0)
@@ -563,7 +563,7 @@ int main(void)
         cmocka_unit_test(a_program_that_hardly_uses_the_gpu),
         cmocka_unit_test(times_of_processes_add_up),
         cmocka_unit_test(shares_are_of_all_gpus_that_a_process_used),
-        cmocka_unit_test(operations_are_told_apart_by_precision),
+        cmocka_unit_test(operations_are_divided_by_precision),
         cmocka_unit_test(constants_are_no_arithmetic),
         cmocka_unit_test(a_part_that_was_counted_is_the_least),
         cmocka_unit_test(time_is_divided_by_bound),
