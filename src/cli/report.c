@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "report/colour.h"
 #include "report/layout.h"
+#include "report/screen.h"
 #include "report/table.h"
 
 #include <ctype.h>
@@ -122,6 +123,7 @@ static const struct cli_option options[OPTION_COUNT] = {
 struct reporting {
     struct cli_summing summing;
     struct gp_text *out;
+    size_t width;            /* columns of its lines */
     struct gp_text *command; /* of the first process, for a heading; NULL: lines for all of them */
     size_t processes;
 };
@@ -164,19 +166,19 @@ static void add_process(void *user, const struct gp_profile_header *header)
     }
     gp_text_addf(&line, " (process %ld%s%s, %s, gpuprof %s)", header->pid,
                  header->host[0] ? " on " : "", header->host, header->time, header->version);
-    gp_wrap(r->out, 3, gp_text_string(&line));
+    gp_wrap_to(r->out, r->width, 3, gp_text_string(&line));
     r->out->failed |= line.failed || command.failed;
     gp_text_free(&line);
     gp_text_free(&command);
 }
 
-static void add_notes(const char *notes, struct gp_text *out)
+static void add_notes(const char *notes, size_t width, struct gp_text *out)
 {
     for (size_t length; *notes; notes += length + 1) {
         length = strcspn(notes, "\n");
         struct gp_text line = {0};
         gp_text_add_bytes(&line, notes, length);
-        gp_wrap(out, 3, gp_text_string(&line));
+        gp_wrap_to(out, width, 3, gp_text_string(&line));
         gp_text_free(&line);
     }
 }
@@ -189,7 +191,8 @@ static bool report_together(struct gp_metrics *m, const struct cli_views *views,
 {
     const bool markdown = views->which == CLI_VIEW_MARKDOWN;
     struct gp_text notes = {0}, command = {0};
-    struct reporting r = {.out = out, .command = markdown ? &command : NULL};
+    struct reporting r = {
+        .out = out, .width = gp_screen_width(table->width), .command = markdown ? &command : NULL};
     const size_t before = out->length;
     r.summing.begin = begin;
     r.summing.user = &r;
@@ -214,7 +217,7 @@ static bool report_together(struct gp_metrics *m, const struct cli_views *views,
         gp_table_report(r.summing.summary, &own, out);
         if (!markdown) {
             gp_copies_table(r.summing.copies, out);
-            add_notes(gp_text_string(&notes), out);
+            add_notes(gp_text_string(&notes), r.width, out);
         }
     }
     cli_summing_free(&r.summing);

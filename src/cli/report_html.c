@@ -47,8 +47,14 @@ static void add_to_page(const struct collecting *c, const char *path, int count,
     gp_text_add(&name, path);
     if (count > 1)
         gp_text_addf(&name, " and %d more", count - 1);
-    gp_html_profile(page, gp_text_string(&name), &c->processes, c->summing.summary, c->columns,
-                    c->summing.sources, gp_text_string(notes));
+    const struct gp_html_profile profile = {.path = gp_text_string(&name),
+                                            .processes = &c->processes,
+                                            .summary = c->summing.summary,
+                                            .copies = c->summing.copies,
+                                            .columns = c->columns,
+                                            .sources = c->summing.sources,
+                                            .notes = gp_text_string(notes)};
+    gp_html_add_profile(page, &profile);
     gp_text_free(&name);
 }
 

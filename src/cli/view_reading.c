@@ -139,6 +139,15 @@ static bool take_count(void *user, const struct gp_count *original)
     return true;
 }
 
+/* The time is the whole process's, not that of some launches. */
+static bool take_end(void *user, const struct gp_end *end)
+{
+    struct cli_reading *r = user;
+    if (r->summary && gp_filter_takes_all(r->filter))
+        gp_summary_end(r->summary, end);
+    return true;
+}
+
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct cli_reading *r = user;
@@ -201,6 +210,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .in_order =
                                                    !r->summary || gp_filter_is_by_number(r->filter),
                                                .count = take_count,
+                                               .end = take_end,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,
                                                .position = &r->position,

@@ -5,11 +5,24 @@
 #include <stdint.h>
 #include <string.h>
 
+#define SECOND_IS_REGISTER 1 /* of the three bits that say of which kind the operands are */
+
+/* An addition that adds nothing: a number is widened, or its sign changes. */
+static bool adds_zero(const uint64_t word[2])
+{
+    const bool has_register = gp_bits(word, 9, 3) == SECOND_IS_REGISTER;
+    return gp_bits(word, 24, 8) == NO_REGISTER ||
+           (has_register && gp_bits(word, 32, 8) == NO_REGISTER);
+}
+
 bool gp_is_half_arithmetic(const void *code, size_t at, int cc)
 {
     uint64_t word[2];
     memcpy(word, (const char *)code + at, GP_INSTRUCTION_BYTES);
     const enum gp_op op = gp_instruction_decode((const char *)code + at, cc).op;
-    const bool of_zero = gp_bits(word, 24, 8) == NO_REGISTER;
-    return op == GP_OP_HADD2 || op == GP_OP_HMUL2 || (op == GP_OP_HFMA2 && !of_zero);
+    if (op == GP_OP_HADD2)
+        return !adds_zero(word);
+    if (op == GP_OP_HFMA2)
+        return gp_bits(word, 24, 8) != NO_REGISTER;
+    return op == GP_OP_HMUL2;
 }

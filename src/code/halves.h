@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /* True where the instruction at `at` computes with numbers of 16 bits. Compilers also load
- * constants by a multiply-add of zero (HFMA2.MMA R, -RZ, RZ, constant), which is none. `cc`: the
- * compute capability times ten. */
+ * constants by a multiply-add of zero (HFMA2.MMA R, -RZ, RZ, constant), and widen numbers to 32
+ * bits by an addition of zero (HADD2.F32 R, -RZ, R): these are none. `cc`: the compute capability
+ * times ten. */
 bool gp_is_half_arithmetic(const void *code, size_t at, int cc);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -26,21 +27,25 @@ const char *gp_copies_name(enum gp_copy_kind kind)
     return kinds[kind].name;
 }
 
+#define LINE "   %-17s %18s %11s %11s %13s\n"
+
+/* "2 of 4" calls were timed: these stand for all. */
 static void add_line(const char *title, const struct gp_copies *c, struct gp_text *out)
 {
-    char bytes[32], time[32] = "-", rate[32] = "-";
+    char calls[48], bytes[32], time[33] = "-", rate[32] = "-";
+    const bool estimated = c->timed < c->calls;
+    snprintf(calls, sizeof(calls), "%" PRIu64, c->calls);
+    if (estimated)
+        snprintf(calls, sizeof(calls), "%" PRIu64 " of %" PRIu64, c->timed, c->calls);
     gp_unit_format((double)c->bytes, "bytes", bytes, sizeof(bytes));
     if (c->timed > 0) {
-        /* Those that were timed stand for all. */
         double seconds = c->seconds / (double)c->timed * (double)c->calls;
-        gp_unit_format(seconds, "s", time, sizeof(time));
+        time[0] = '~';
+        gp_unit_format(seconds, "s", time + estimated, sizeof(time) - 1);
         if (c->seconds > 0)
             gp_unit_format((double)c->timed_bytes / c->seconds, "bytes/s", rate, sizeof(rate));
     }
-    gp_text_addf(out, "   %-20s %10" PRIu64 " %12s %12s %14s", title, c->calls, bytes, time, rate);
-    if (c->timed < c->calls)
-        gp_text_addf(out, "  (%" PRIu64 " timed)", c->timed);
-    gp_text_add(out, "\n");
+    gp_text_addf(out, LINE, title, calls, bytes, time, rate);
 }
 
 void gp_copies_table(const struct gp_copies *totals, struct gp_text *out)
@@ -52,8 +57,8 @@ void gp_copies_table(const struct gp_copies *totals, struct gp_text *out)
     if (calls == 0)
         return;
     gp_plain_numbers_begin(&plain);
-    gp_text_addf(out, "\nMEMORY COPIES AND FILLS\n   %-20s %10s %12s %12s %14s\n", "direction",
-                 "calls", "bytes", "time", "throughput");
+    gp_text_addf(out, "\nMEMORY COPIES AND FILLS\n" LINE, "direction", "calls", "bytes", "time",
+                 "throughput");
     for (int i = 0; i < GP_COPY_KINDS; i++)
         if (totals[i].calls > 0)
             add_line(kinds[i].title, &totals[i], out);

@@ -201,9 +201,12 @@ static json_t *known_or_null(double value)
 json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
 {
     json_t *whole = json_object();
+    gp_object_put(o, whole, "processes", gp_object_whole(w->processes));
     gp_object_put(o, whole, "run_seconds", known_or_null(w->run_seconds));
     gp_object_put(o, whole, "gpu_seconds", known_or_null(w->gpu_seconds));
     gp_object_put(o, whole, "copy_seconds", known_or_null(w->copy_seconds));
+    gp_object_put(o, whole, "gpu_share", number(w->gpu_share));
+    gp_object_put(o, whole, "copy_share", number(w->copy_share));
     gp_object_put(o, whole, "estimated", json_boolean(w->estimated));
     gp_object_put(o, whole, "side_by_side", json_boolean(w->side_by_side));
     gp_object_put(o, whole, "flop", number(w->flop.covered > 0 ? w->flop.value : (double)NAN));

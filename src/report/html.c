@@ -1,10 +1,10 @@
 #include "report/html.h"
 
 #include "gpuprof_version.h"
-#include "report/advice.h"
 #include "report/html_kernels.h"
 #include "report/json.h"
 #include "report/rows.h"
+#include "report/whole.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -98,14 +98,40 @@ static const struct gp_lines *lines_of(void *sources, const struct gp_row *row)
     return sources ? gp_sources_of(sources, row->launch->kernel) : NULL;
 }
 
-/* The bounds of the kernels, the advice, and all that follows from them. */
-static void add_kernels(const struct gp_rows *r, const struct gp_sources *sources,
+/* The lines that are known, as the text has them. */
+static void add_summary(const struct gp_whole *whole, struct gp_text *page)
+{
+    struct gp_text line = {0};
+    gp_json_key(page, "summary");
+    gp_text_add(page, "[");
+    for (size_t i = 0; i < GP_WHOLE_LINES; i++) {
+        gp_text_clear(&line);
+        const char *name = gp_whole_line(whole, i, &line);
+        page->failed |= line.failed;
+        if (line.length == 0)
+            continue;
+        gp_json_next(page);
+        gp_text_add(page, "{");
+        gp_json_member(page, "name", name);
+        gp_json_member(page, "value", gp_text_string(&line));
+        gp_text_add(page, "}");
+    }
+    gp_text_add(page, "]");
+    gp_text_free(&line);
+}
+
+/* The program as a whole, the bounds of the kernels, the advice, and all that follows from them. */
+static void add_kernels(const struct gp_rows *r, const struct gp_html_profile *profile,
                         struct gp_text *page)
 {
+    struct gp_whole whole;
+    const struct gp_sources *sources = profile->sources;
     struct gp_text problems = {0};
     struct gp_findings findings = {0};
     struct gp_rules *rules = gp_rules_open(gp_summary_metrics(r->summary), &problems);
     if (rules && gp_findings_make(&findings, rules, r, lines_of, (void *)sources)) {
+        gp_whole_make(&whole, r, &findings, profile->copies, lines_of, (void *)sources);
+        add_summary(&whole, page);
         gp_html_kernels(r, rules, &findings, sources, page);
         gp_html_changes(r, &findings.advice, page);
     } else {
@@ -117,10 +143,9 @@ static void add_kernels(const struct gp_rows *r, const struct gp_sources *source
     gp_text_free(&problems);
 }
 
-void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
-                     const struct gp_summary *summary, struct gp_launch_columns *columns,
-                     const struct gp_sources *sources, const char *notes)
+void gp_html_add_profile(struct gp_text *page, const struct gp_html_profile *profile)
 {
+    const struct gp_summary *summary = profile->summary;
     struct gp_rows r;
     if (!gp_rows_make(&r, summary)) {
         page->failed = true;
@@ -129,19 +154,19 @@ void gp_html_profile(struct gp_text *page, const char *path, const struct gp_tex
     }
     gp_json_next(page);
     gp_text_add(page, "{");
-    gp_json_member(page, "path", path);
+    gp_json_member(page, "path", profile->path);
     gp_json_key(page, "processes");
-    gp_text_addf(page, "[%s]", gp_text_string(processes));
-    page->failed |= processes->failed;
-    gp_json_member(page, "notes", notes);
+    gp_text_addf(page, "[%s]", gp_text_string(profile->processes));
+    page->failed |= profile->processes->failed;
+    gp_json_member(page, "notes", profile->notes);
     add_settings(gp_summary_get_settings(summary), page);
     add_totals(&r, page);
     gp_html_devices(summary, page);
     gp_html_metrics(summary, page);
-    add_kernels(&r, sources, page);
+    add_kernels(&r, profile, page);
     add_skips(summary, page);
     gp_json_key(page, "launches");
-    gp_launch_columns_json(columns, row_of, &r, page);
+    gp_launch_columns_json(profile->columns, row_of, &r, page);
     gp_text_add(page, "}");
     gp_rows_free(&r);
 }

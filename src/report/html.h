@@ -26,12 +26,19 @@ bool gp_html_available(void);
 /* Appends all that comes before the first profile. */
 void gp_html_begin(struct gp_text *page);
 
-/* Appends a profile. `sources` may be NULL. `processes` is a JSON array made by
- * gp_html_add_process; `notes` is a text of lines that the reader of the profile left. Check
- * page->failed afterwards. */
-void gp_html_profile(struct gp_text *page, const char *path, const struct gp_text *processes,
-                     const struct gp_summary *summary, struct gp_launch_columns *columns,
-                     const struct gp_sources *sources, const char *notes);
+/* All of a profile. Everything belongs to the caller. */
+struct gp_html_profile {
+    const char *path;
+    const struct gp_text *processes; /* made by gp_html_add_process */
+    const struct gp_summary *summary;
+    const struct gp_copies *copies; /* of each kind, or NULL */
+    struct gp_launch_columns *columns;
+    const struct gp_sources *sources; /* or NULL */
+    const char *notes;                /* lines that the reader of the profile left */
+};
+
+/* Appends a profile. Check page->failed afterwards. */
+void gp_html_add_profile(struct gp_text *page, const struct gp_html_profile *profile);
 
 /* Appends one process to a list of them. */
 void gp_html_add_process(struct gp_text *processes, const struct gp_html_process *process);

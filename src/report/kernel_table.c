@@ -56,9 +56,11 @@ size_t gp_kernel_table_name_width(const struct gp_rows *rows, size_t count, size
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* "0.88", "12", "97": of a ratio or percent as little as fits in a column. */
+/* "0.9%", "12%", "97%": as little as fits in a column. Sums in another order differ in their last
+ * digits, which decide over 12.5: it is always 12. */
 static void format_share(double percent, char *out, size_t size)
 {
+    percent *= 1 - 1e-9;
     if (!isfinite(percent))
         snprintf(out, size, "-");
     else
@@ -219,12 +221,16 @@ static size_t add_grids(const struct table *t, const struct gp_row *row, size_t 
     size_t grids[GRIDS_OF_A_KERNEL], count = choose_grids(t, row, grids);
     for (size_t i = 0; i < count && count <= room; i++) {
         struct gp_row one = gp_rows_of_group(t->rows, row, grids[i]);
-        char grid[48];
+        char grid[48], which[80];
+        const size_t begin = out->length;
         gp_extent(one.launch->grid, grid, sizeof(grid));
+        snprintf(which, sizeof(which), "of these, grid %s", grid);
         add_time_cells(t, &one, &t->findings->group_bounds[one.first_group], out);
         if (has_name_behind(t))
             add_class_cells(t, &one, out);
-        gp_text_addf(out, "  of these, grid %s\n", grid);
+        if (out->length - begin + 2 + strlen(which) > t->width)
+            gp_text_add(out, "\n     ");
+        gp_text_addf(out, "  %s\n", which);
     }
     return count <= room ? count : 0;
 }

@@ -77,7 +77,7 @@ static const struct operand_text of_lines[] = {
     [GP_WEIGHT_PRODUCTS] = {"lines_products", "instructions in the code: multiply-adds that sum "
                                               "products of two loaded numbers"},
     [GP_WEIGHT_HALVES] = {"lines_halves", "instructions in the code: arithmetic with numbers of 16 "
-                                          "bits, without constants that HFMA2 loads"},
+                                          "bits; to load or widen one is none"},
 };
 _Static_assert(sizeof(of_lines) / sizeof(of_lines[0]) == GP_WEIGHT_COUNT, "one for each");
 

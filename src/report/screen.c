@@ -38,8 +38,9 @@ static const char *plural(uint64_t n)
 static void add_device(const struct gp_device *d, size_t width, struct gp_text *out)
 {
     char line[512];
-    snprintf(line, sizeof(line), "GPU %d: %s%s%s, compute capability %d.%d, %d SMs", d->ordinal,
-             d->name, d->chip[0] ? ", " : "", d->chip, d->cc_major, d->cc_minor, d->sm_count);
+    snprintf(line, sizeof(line), "GPU %d: %s%s%s%scompute capability %d.%d, %d SMs", d->ordinal,
+             d->name, d->name[0] ? ", " : "", d->chip, d->chip[0] ? ", " : "", d->cc_major,
+             d->cc_minor, d->sm_count);
     size_t used = strlen(line);
     if (d->driver_version > 0)
         snprintf(line + used, sizeof(line) - used, ", driver for CUDA %d.%d",
@@ -58,23 +59,27 @@ static void add_settings(const struct gp_settings *settings, size_t width, struc
         gp_wrap_to(out, width, 3, line);
     }
     if (settings->replay_off)
-        gp_text_add(out, "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
-                         "launches of a kernel in turns.\n");
+        gp_wrap_to(out, width, 3,
+                   "No launch was replayed (GPUPROF_REPLAY=off): each was counted in part, "
+                   "launches of a kernel in turns.");
 }
 
 void gp_screen_headline(const struct gp_summary *summary, size_t width, struct gp_text *out)
 {
     struct gp_totals t = gp_summary_totals(summary);
-    gp_text_addf(out, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
+    struct gp_text line = {0};
+    gp_text_addf(&line, "gpuprof %s: %" PRIu64 " kernel launch%s, %" PRIu64 " measured", GP_VERSION,
                  t.launches, t.launches == 1 ? "" : "es", t.measured);
     if (t.replays > 0)
-        gp_text_addf(out, " with %" PRIu64 " replay%s", t.replays, plural(t.replays));
+        gp_text_addf(&line, " with %" PRIu64 " replay%s", t.replays, plural(t.replays));
     if (t.added_seconds > 0) {
         char cost[32];
         gp_unit_format(t.added_seconds, "s", cost, sizeof(cost));
-        gp_text_addf(out, ", which added %s", cost);
+        gp_text_addf(&line, ", which added %s", cost);
     }
-    gp_text_add(out, "\n");
+    gp_wrap_to(out, width, 3, gp_text_string(&line));
+    out->failed |= line.failed;
+    gp_text_free(&line);
     int devices = 0;
     bool simulated = false;
     for (int i = 0; i < GP_MAX_DEVICES; i++) {

@@ -50,9 +50,10 @@ struct gp_summary {
     struct gp_text key;   /* scratch */
     struct gp_group rest; /* launches that found no group: how many were measured, and how */
     uint64_t ungrouped_recorded, ungrouped_counted, other_skips;
-    double added_seconds; /* of processes whose end is known */
-    double run_seconds;   /* without these; of `ends` processes */
-    unsigned ends;
+    double added_seconds;      /* of processes whose end is known */
+    struct gp_running running; /* of the processes that began and of those whose end is known: */
+    unsigned begun, ended;
+    bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
     uint64_t streams[GP_MAX_DEVICES]; /* the first of each device, plus 1 */
     bool has_streams;
 };
@@ -121,6 +122,8 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->sample = settings->sample ? strdup(settings->sample) : NULL;
     s->settings = *settings;
     s->settings.sample = s->sample;
+    s->begun++;
+    memset(s->used, 0, sizeof(s->used));
 }
 
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device)
@@ -349,8 +352,9 @@ static void add_value(struct gp_stat *stat, double value, double weight)
 
 static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *why)
 {
-    stat->absent_count++;
-    if (comes_first(why, stat->absent))
+    /* Before the first there may be a reason of combine, which holds as long as there is no other.
+     */
+    if (stat->absent_count++ == 0 || comes_first(why, stat->absent))
         stat->absent = keep_reason(s, why);
 }
 
@@ -454,6 +458,12 @@ static void note_launches(struct gp_group *group)
     group->launches = group->counted > group->recorded ? group->counted : group->recorded;
 }
 
+static void note_device(struct gp_summary *s, int device)
+{
+    if (device >= 0 && device < GP_MAX_DEVICES)
+        s->used[device] = true;
+}
+
 static void note_stream(struct gp_summary *s, const struct gp_record *launch)
 {
     if (launch->device < 0 || launch->device >= GP_MAX_DEVICES)
@@ -467,6 +477,7 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 {
     if (launch->skipped)
         count_skips(s, launch->kernel, launch->skipped, 1);
+    note_device(s, launch->device);
     note_stream(s, launch);
     struct gp_group *group = group_of(s, launch);
     count_work(group ? group : &s->rest, launch);
@@ -495,6 +506,7 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
         .configuration = count->configuration,
         .shared_carveout = -1,
     };
+    note_device(s, count->device);
     struct gp_group *group = group_of(s, &launch);
     if (!group) {
         s->ungrouped_counted += count->launches;
@@ -508,14 +520,21 @@ void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
 {
     s->added_seconds += end->added_seconds;
     if (end->seconds > 0) {
-        s->run_seconds += end->seconds - end->added_seconds;
-        s->ends++;
+        double seconds = fmax(0, end->seconds - end->added_seconds);
+        size_t devices = 0;
+        for (size_t i = 0; i < GP_MAX_DEVICES; i++)
+            devices += s->used[i];
+        s->running.seconds += seconds;
+        s->running.gpu_seconds += seconds * (double)(devices > 0 ? devices : 1);
+        s->ended++;
     }
 }
 
-double gp_summary_run_seconds(const struct gp_summary *s)
+bool gp_summary_running(const struct gp_summary *s, struct gp_running *running)
 {
-    return s->ends == 1 && s->run_seconds > 0 ? s->run_seconds : 0;
+    *running = s->running;
+    running->processes = s->begun;
+    return s->begun > 0 && s->ended == s->begun && s->running.seconds > 0;
 }
 
 bool gp_summary_has_streams(const struct gp_summary *s)

@@ -62,7 +62,7 @@ struct gp_summary;
 struct gp_summary *gp_summary_new(const struct gp_metrics *m);
 void gp_summary_free(struct gp_summary *s);
 
-/* How the process was measured; called before the others. Where nothing was replayed,
+/* How a process was measured; called before the others of that process. Where nothing was replayed,
  * metrics that no launch alone has the counters for are computed from the means of counters over
  * launches. */
 void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings);
@@ -80,9 +80,15 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 
-/* How long the program would have run without measuring, as far as is known: only of one process
- * that came to its end, else 0. */
-double gp_summary_run_seconds(const struct gp_summary *s);
+/* How long processes run without measuring. */
+struct gp_running {
+    double seconds;     /* of all processes together */
+    double gpu_seconds; /* the same, each process counted once for each GPU on which it launched */
+    unsigned processes;
+};
+
+/* Returns true, or false where it is not known, as some process did not come to its end. */
+bool gp_summary_running(const struct gp_summary *s, struct gp_running *running);
 
 /* Whether launches of one device went into several streams, so that kernels may run side by side.
  */

@@ -1,5 +1,6 @@
 #include "report/whole.h"
 
+#include "metrics/peaks.h"
 #include "report/layout.h"
 #include "report/lines.h"
 #include "report/units.h"
@@ -55,9 +56,21 @@ static double mean_of(const struct gp_rows *rows, const struct gp_row *one, cons
     return gp_rows_mean(rows, one, metric, &mean) ? mean : (double)NAN;
 }
 
-/* FLOP by precision. Those on tensor cores are known by type, or not at all. */
+/* The share of the half precision peak that so many operations in a launch are. */
+static double use_of_halves(const struct gp_rows *rows, const struct gp_row *one, double flop)
+{
+    const struct gp_device *device = gp_summary_get_device(rows->summary, one->launch->device);
+    char why[GP_WHY_SIZE];
+    double peak;
+    if (!device || !gp_peak_flops(device, GP_HALF, &peak, why, sizeof(why)))
+        return (double)NAN;
+    return flop / (one->seconds / (double)one->launches) / peak;
+}
+
+/* FLOP by precision. Those on tensor cores are known by type, or not at all. Takes constants
+ * out of *use, the share of the peak. */
 static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one,
-                     const struct gp_lines *lines)
+                     const struct gp_lines *lines, double *use)
 {
     double values[GP_PRECISIONS];
     for (size_t i = 0; i < GP_PRECISIONS; i++) {
@@ -66,8 +79,10 @@ static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struc
             return false;
     }
     /* The hardware's count has constants that HFMA2 loads, too. */
-    if (lines && gp_lines_total(lines, GP_WEIGHT_HALVES) == 0)
+    if (values[HALF] > 0 && lines && gp_lines_total(lines, GP_WEIGHT_HALVES) == 0) {
+        *use -= use_of_halves(rows, one, values[HALF]);
         values[HALF] = 0;
+    }
     for (size_t i = 0; i < GP_PRECISIONS; i++) {
         double value = values[i] * (double)one->launches;
         add_to(w->precisions, GP_PRECISIONS, precisions[i].title, value);
@@ -87,7 +102,7 @@ static void add_group(struct gp_whole *w, const struct gp_rows *rows, const stru
 {
     add_to(w->bounds, GP_WHOLE_BOUNDS, bound->title, one->seconds);
     double use = mean_of(rows, one, "flop_utilization");
-    if (add_flop(w, rows, one, lines))
+    if (add_flop(w, rows, one, lines, &use))
         add_sum(&w->flop, one->seconds, use);
     double bytes = mean_of(rows, one, "dram_read_bytes") + mean_of(rows, one, "dram_write_bytes");
     if (isnan(bytes))
@@ -123,10 +138,15 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                    const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
                    void *user)
 {
-    *w = (struct gp_whole){.run_seconds = gp_summary_run_seconds(rows->summary),
+    struct gp_running running;
+    bool known = gp_summary_running(rows->summary, &running);
+    *w = (struct gp_whole){.processes = running.processes,
+                           .run_seconds = known ? running.seconds : 0,
                            .gpu_seconds = rows->timed ? rows->seconds : 0,
+                           .gpu_share = (double)NAN,
+                           .copy_share = (double)NAN,
                            .side_by_side = gp_summary_has_streams(rows->summary)};
-    w->base_seconds = w->run_seconds > 0 ? w->run_seconds : w->gpu_seconds;
+    w->base_seconds = known ? running.gpu_seconds : w->gpu_seconds;
     for (size_t i = 0; i < rows->count; i++)
         add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
     for (int kind = 0; copies && kind < GP_COPY_KINDS; kind++)
@@ -135,6 +155,10 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                 copies[kind].seconds / (double)copies[kind].timed * (double)copies[kind].calls;
     finish(&w->flop, w);
     finish(&w->dram_bytes, w);
+    if (known && w->gpu_seconds > 0)
+        w->gpu_share = fmin(1, w->gpu_seconds / w->base_seconds);
+    if (known && w->copy_seconds > 0)
+        w->copy_share = fmin(1, w->copy_seconds / w->base_seconds);
     qsort(w->precisions, GP_PRECISIONS, sizeof(w->precisions[0]), by_size);
     qsort(w->bounds, GP_WHOLE_BOUNDS, sizeof(w->bounds[0]), by_size);
     qsort(w->origins, GP_ORIGINS, sizeof(w->origins[0]), by_size);
@@ -183,21 +207,32 @@ static void add_parts(const struct gp_whole_part *parts, size_t count, double wh
     }
 }
 
+/* Whether the processes used several GPUs each: shares are of all of them. */
+static bool on_several(const struct gp_whole *w)
+{
+    return w->base_seconds > 1.0001 * w->run_seconds;
+}
+
 static void add_busy(const struct gp_whole *w, struct gp_text *out)
 {
     char seconds[32];
     if (!(w->run_seconds > 0))
         return;
     gp_unit_format(w->run_seconds, "s", seconds, sizeof(seconds));
-    gp_text_addf(out, "ran ~%s without gpuprof", seconds);
-    if (w->gpu_seconds > 0) {
-        gp_text_addf(out, "; the GPU ran kernels in %s", w->side_by_side ? "at most " : "");
-        add_estimate(fmin(1, w->gpu_seconds / w->run_seconds), true, out);
+    if (w->processes > 1)
+        gp_text_addf(out, "%u processes ran ~%s together without gpuprof", w->processes, seconds);
+    else
+        gp_text_addf(out, "ran ~%s without gpuprof", seconds);
+    if (!isnan(w->gpu_share)) {
+        gp_text_addf(out, "; %s ran kernels in %s",
+                     on_several(w) ? "a GPU, in the mean," : "the GPU",
+                     w->side_by_side ? "at most " : "");
+        add_estimate(w->gpu_share, true, out);
         gp_text_add(out, " of it");
     }
-    if (w->copy_seconds > 0) {
+    if (!isnan(w->copy_share)) {
         gp_text_add(out, ", and copied in ");
-        add_estimate(fmin(1, w->copy_seconds / w->run_seconds), true, out);
+        add_estimate(w->copy_share, true, out);
     }
 }
 
@@ -237,10 +272,12 @@ static void add_flop_text(const struct gp_whole *w, struct gp_text *out)
 {
     char flop[32], rate[32];
     format_flop(w->flop.value, flop, sizeof(flop));
-    format_flop(w->flop.value / w->base_seconds, rate, sizeof(rate));
+    format_flop(w->flop.value / (w->run_seconds > 0 ? w->run_seconds : w->gpu_seconds), rate,
+                sizeof(rate));
     gp_text_addf(out, "%s%s (", w->flop.covered < GP_WELL_COVERED ? "at least " : "", flop);
     add_parts(w->precisions, GP_PRECISIONS, w->flop.value, out);
-    gp_text_addf(out, "): %s/s", rate);
+    gp_text_addf(out, "): %s/s%s", rate,
+                 w->run_seconds > 0 && w->processes > 1 ? " of each process" : "");
     add_share(w, &w->flop, "the peak", out);
 }
 
@@ -253,36 +290,48 @@ static void add_dram_text(const struct gp_whole *w, struct gp_text *out)
     add_share(w, &w->dram_bytes, "its bandwidth", out);
 }
 
-static void add_line(const char *label, const struct gp_text *text, size_t width,
-                     struct gp_text *out)
+static void add_time_parts(const struct gp_whole *w, const struct gp_whole_part *parts,
+                           size_t count, struct gp_text *out)
 {
-    if (text->length == 0)
-        return;
-    gp_text_addf(out, "%-*s", LABEL_WIDTH, label);
-    gp_wrap_to(out, width, LABEL_WIDTH, text->data);
-    out->failed |= text->failed;
+    if (w->gpu_seconds > 0)
+        add_parts(parts, count, w->gpu_seconds, out);
+}
+
+const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text *out)
+{
+    switch (line) {
+    case 0:
+        add_busy(w, out);
+        return "Program";
+    case 1:
+        if (is_known(&w->flop))
+            add_flop_text(w, out);
+        return "Arithmetic";
+    case 2:
+        if (is_known(&w->dram_bytes))
+            add_dram_text(w, out);
+        return "Memory";
+    case 3:
+        add_time_parts(w, w->bounds, GP_WHOLE_BOUNDS, out);
+        return "Time bound by";
+    default:
+        add_time_parts(w, w->origins, GP_ORIGINS, out);
+        return "Kernels of";
+    }
 }
 
 void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out)
 {
     struct gp_text text = {0};
-    add_busy(w, &text);
-    add_line("Program:", &text, width, out);
-    gp_text_clear(&text);
-    if (is_known(&w->flop))
-        add_flop_text(w, &text);
-    add_line("Arithmetic:", &text, width, out);
-    gp_text_clear(&text);
-    if (is_known(&w->dram_bytes))
-        add_dram_text(w, &text);
-    add_line("Memory:", &text, width, out);
-    gp_text_clear(&text);
-    if (w->gpu_seconds > 0)
-        add_parts(w->bounds, GP_WHOLE_BOUNDS, w->gpu_seconds, &text);
-    add_line("Time bound by:", &text, width, out);
-    gp_text_clear(&text);
-    if (w->gpu_seconds > 0)
-        add_parts(w->origins, GP_ORIGINS, w->gpu_seconds, &text);
-    add_line("Kernels of:", &text, width, out);
+    for (size_t i = 0; i < GP_WHOLE_LINES; i++) {
+        char label[32];
+        gp_text_clear(&text);
+        snprintf(label, sizeof(label), "%s:", gp_whole_line(w, i, &text));
+        if (text.length > 0) {
+            gp_text_addf(out, "%-*s", LABEL_WIDTH, label);
+            gp_wrap_to(out, width, LABEL_WIDTH, text.data);
+        }
+        out->failed |= text.failed;
+    }
     gp_text_free(&text);
 }

@@ -28,12 +28,16 @@ struct gp_whole_part {
 #define GP_WHOLE_BOUNDS (GP_MOST_UNITS + 4)
 
 struct gp_whole {
-    double run_seconds;  /* of the program without measuring; 0: not known */
+    unsigned processes;
+    double run_seconds;  /* of all processes together without measuring; 0: not known */
     double gpu_seconds;  /* of all kernels; 0: not known */
     double copy_seconds; /* of copies and fills; 0: not timed */
+    double gpu_share;    /* gpu_seconds over base_seconds, at most 1; NAN: not known */
+    double copy_share;   /* the same of copy_seconds */
     bool estimated;      /* some launches were not timed: others stand for them */
     bool side_by_side;   /* kernels of several streams may have run at the same time */
-    double base_seconds; /* of shares of peaks: run_seconds, or gpu_seconds where that is unknown */
+    double base_seconds; /* of shares: run_seconds, each process counted once for each GPU that it
+                          * used; gpu_seconds where that is unknown */
     struct gp_whole_sum flop, dram_bytes;
     struct gp_whole_part precisions[GP_PRECISIONS]; /* FLOP instead of seconds: the largest first */
     struct gp_whole_part bounds[GP_WHOLE_BOUNDS];   /* the largest first; NULL behind the last */
@@ -46,7 +50,14 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                    const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
                    void *user);
 
-/* Appends lines for people, of at most `width` columns. */
+/* The summary for people has so many lines. */
+#define GP_WHOLE_LINES 5
+
+/* Returns the name of a line ("Arithmetic"), and appends its text; nothing where nothing is known.
+ */
+const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text *out);
+
+/* Appends the lines with their names, of at most `width` columns. */
 void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out);
 
 #endif

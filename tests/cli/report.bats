@@ -302,6 +302,47 @@ END
     [ "$(grep -c '^[a-z_]*kernel<[0-9]*, ..> \[96\]' details)" -eq 14 ]
 }
 
+@test "screens of any profile fit terminals of 80, 120 and 200 columns, and names keep 40" {
+    local tests=$BATS_TEST_DIRNAME/..
+    python3 "$tests/cli/make_busy_profile.py" >busy.jsonl
+    python3 "$tests/page/make_profile.py" 12 60 2 --long-names >long.jsonl
+    python3 "$tests/page/make_profile.py" 300 300 >many.jsonl
+    # Sampled, timed in part, with copies and an end.
+    { sed 's/"time":/"sample":"first:1,every:1000","replay":"off","time":/' header
+      sed 's/"passes":2/"passes":2,"skipped":"it reaches memory that other processes share with the program, on a device of theirs"/' launch
+      sed 's/"launch","index":0/"count","launches":123456789/; s/"registers".*/"shared_dynamic":0}/' launch
+      echo '{"type":"copies","kind":"memcpy HtoD","calls":4,"bytes":4000,"timed":2,"timed_bytes":2000,"seconds":2e-5,"shortest":5e-6,"longest":1.5e-5}'
+      echo '{"type":"end","added_seconds":0.25,"seconds":1.5}'; } >sampled.jsonl
+    run python3 "$tests/cli/screen_widths.py" "$gpuprof" {busy,long,many,sampled,good}.jsonl "$tests"/fuzz/corpus/profile/seed-*
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "profiles of earlier versions are read as they are" {
+    local seed
+    for seed in "$BATS_TEST_DIRNAME"/../fuzz/corpus/profile/seed-*; do
+        run "$gpuprof" report "$seed"
+        # One is cut short, as its name says.
+        [[ $status -eq 0 || ($seed == *-cut-short && $status -eq 1) ]]
+        [[ $output == *$'\nKERNELS, by their share of '* ]]
+        [[ $output != *" nan"* && $output != *" inf"* ]]
+        run -0 "$gpuprof" report --print launches "$seed" || [[ $seed == *-cut-short ]]
+    done
+    # Without the process's own time, and with the ratio instead of the counts it is made of.
+    { cat header
+      sed 's/"counters":{/&"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct":42.0,"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum":9.0,/' launch
+      echo '{"type":"end","added_seconds":0.25}'; } >old.jsonl
+    run "$gpuprof" report old.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output != *"Program: "* ]]
+    [[ $output == *"Memory:        201.3 MB of DRAM traffic, 64.3 % of its bandwidth while kernels ran"* ]]
+    [[ $output == *"   42% "* ]]
+    "$gpuprof" report --print json old.jsonl | jq -e '.profiles[0].summary |
+        .run_seconds == null and .gpu_share == null and .dram_share > 0.64 and .flop == null and .flop_share == null'
+    "$gpuprof" report --html page.html old.jsonl
+    grep -q '"summary":\[{"name":"Memory"' page.html
+}
+
 @test "of many processes three are named, and a long command is cut" {
     for i in 1 2 3 4 5; do sed "s/77/7$i/" header; cat launch; done >ranks.jsonl
     run "$gpuprof" report ranks.jsonl

@@ -174,7 +174,12 @@ static void read_back(struct gp_writer *writer)
 static void check_page(const struct gp_summary *summary, struct gp_launch_columns *columns)
 {
     struct gp_text page = {0}, processes = {0};
-    gp_html_profile(&page, "a <profile>", &processes, summary, columns, NULL, "");
+    const struct gp_html_profile profile = {.path = "a <profile>",
+                                            .processes = &processes,
+                                            .summary = summary,
+                                            .columns = columns,
+                                            .notes = ""};
+    gp_html_add_profile(&page, &profile);
     json_t *read = json_loads(gp_text_string(&page), JSON_DECODE_INT_AS_REAL, NULL);
     if (!read || strpbrk(page.data, "<>&")) {
         fprintf(stderr, "%s\n", gp_text_string(&page));

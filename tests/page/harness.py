@@ -41,6 +41,11 @@ def page_of(*profiles):
     return page
 
 
+def said(profile):
+    """The report for people, in a file."""
+    return subprocess.run([build / "gpuprof", "report", profile], check=True, capture_output=True, text=True).stdout
+
+
 def records(profile):
     """The lines of a profile: the header, the device, then the launches."""
     with open(profile) as lines:

@@ -6,7 +6,7 @@ import json
 import time
 
 from browser import KEY
-from harness import DATA, choose, equal, header, kernel_link, made_up, page_of, records, rows, test, written
+from harness import choose, equal, header, kernel_link, made_up, page_of, records, rows, said, test, written
 
 # ---- the timeline ----
 
@@ -452,24 +452,47 @@ def a_long_command_line_is_folded(b, page):
 
 # ---- the summary of the program ----
 
+SUMMARY = """return [...document.querySelectorAll('.summary > *')].map(e =>
+    [...e.childNodes].map(n => n.textContent).join('|'))"""
+
+
+def ended(folder, name, seconds, *arguments):
+    """A profile of a process that came to its end after so many seconds."""
+    lines = records(made_up(folder, name, *arguments))
+    return written(folder / f"{name}.jsonl", [*lines, {"type": "end", "added_seconds": 0.0, "seconds": seconds}])
+
+
 @test
-def a_summary_of_the_program_is_shown_where_the_data_has_one(b, page):
-    b.open(page)
-    assert not b.run("return document.querySelector('.summary')")
-    entries = [{"name": "Program", "value": "ran ~12.3 s; the GPU ran kernels in ~41 % of it"},
-               {"name": "FLOP", "value": "1.2 TFLOP/s", "note": "2 % of the peak"},
-               {"name": "<b>", "value": "</script>"}]
-
-    def added(match):
-        data = json.loads(match.group())
-        data["profiles"][0]["summary"] = entries
-        return json.dumps(data).replace("<", "\\u003c")
-
-    summarized = page.with_name("summary.html")
-    summarized.write_text(DATA.sub(added, page.read_text()))
-    b.open(summarized)
-    equal(b.console(), [])
-    equal(b.run("return [...document.querySelectorAll('.summary > *')].map(e => e.textContent)"),
-          ["Program", entries[0]["value"], "FLOP", "1.2 TFLOP/s 2 % of the peak", "<b>", "</script>"])
+def the_summary_of_the_program_is_that_of_the_text(b, page):
+    profile = ended(page.parent, "ended", 0.5, 12, 400)
+    text = said(profile).splitlines()
+    first = next(i for i, line in enumerate(text) if line.startswith("Program:"))
+    lines = "\n".join(text[first:text.index("", first)]).replace("\n" + 15 * " ", " ").splitlines()
+    pairs = [part.strip() for line in lines for part in line.split(":", 1)]
+    equal(pairs[::2], ["Program", "Arithmetic", "Memory", "Time bound by", "Kernels of"])
+    b.open(page_of(profile))
+    equal(b.run(SUMMARY), pairs)
     # It stands above all other figures of the first screen.
     equal(b.run("return document.querySelector('#overview .tiles').previousElementSibling.className"), "summary")
+
+
+@test
+def the_summaries_of_two_programs_stand_together(b, page):
+    lines = records(made_up(page.parent, "timed", 3, 3))
+    for line in lines[2:]:
+        line["counters"] = {"gpu__time_duration.sum": line["counters"]["gpu__time_duration.sum"]}
+    b.open(page_of(written(page.parent / "timed.jsonl", lines), ended(page.parent, "other", 0.5, 12, 400)))
+    summary = b.run(SUMMARY)
+    equal(summary[::2], ["Time bound by", "Kernels of", "Program", "Arithmetic", "Memory"])
+    equal(summary[3], "100 % the program's own|B: 100 % the program's own")
+    assert summary[5].startswith("–|B: ran ~500.0 ms without gpuprof; the GPU ran kernels in at most ~"), summary[5]
+
+
+@test
+def a_program_of_which_nothing_is_known_has_no_summary(b, page):
+    lines = records(made_up(page.parent, "unknown", 3, 3))
+    for line in lines[2:]:
+        line["counters"] = {}
+    b.open(page_of(written(page.parent / "unknown.jsonl", lines)))
+    equal(b.console(), [])
+    assert not b.run("return document.querySelector('.summary')")

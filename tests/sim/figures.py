@@ -96,6 +96,12 @@ for shown, kernel in zip(kernels, page["kernels"]):
         check(f"{name}: {metric}", float(cell), value, max(0.501 if metric not in ("flops", "flop_per_byte") else 0, 6e-3 * abs(value)))
 
 flat = " ".join(screen.split())
+for line in page["summary"]:
+    if f"{line['name']}: {line['value']}" not in flat:
+        fail(f"the screen has no '{line['name']}: {line['value']}'")
+about = screen[screen.index("a model, not measured."):screen.index("\nKERNELS")]
+if [line["name"] for line in page["summary"]] != re.findall(r"^(\w[\w ]+): +\S", about, re.M):
+    fail("the screen has lines on the program that the page has not")
 changes = re.findall(r"^\d\. ((?:up to|about) [\d.]+ %): ", screen, re.M)
 left = iter(page["changes"])
 for gain in changes:

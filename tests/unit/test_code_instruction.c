@@ -1,5 +1,6 @@
 /* code/instruction: the decoder against NVIDIA's disassembler. */
 #include "../sass/expect.h"
+#include "code/halves.h"
 #include "code/mnemonic.h"
 #include "code/products.h"
 #include "code/two_sides.h"
@@ -258,6 +259,39 @@ static void products_of_matrices_sum_products_of_loaded_numbers(void **state)
     assert_int_equal(PRODUCTS_IN(elements), 0);
 }
 
+/* As ptxas writes them. */
+static void constants_and_widening_are_no_half_arithmetic(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t word[2];
+        int cc;
+        bool is_arithmetic;
+    } cases[] = {
+        {{0x0000000702077231, 0x000fca0000000000}, 80, true},   /* HFMA2 R7, R2, R7, R0 */
+        {{0x0000000707007235, 0x004fd40000000002}, 90, true},   /* HFMA2.MMA R0, R7, R7, R2 */
+        {{0x3f803f8002007831, 0x008fc80000200000}, 80, true},   /* HFMA2.BF16_V2 R0, R2, 1, 1, R0 */
+        {{0x0000000007007231, 0x004fc800003400ff}, 80, true},   /* HFMA2.BF16_V2 R0, R7, R0, -RZ */
+        {{0x0000000004057230, 0x002fd00000000000}, 75, true},   /* HADD2 */
+        {{0x0000000f02037230, 0x001fcc0000000000}, 80, true},   /* HADD2 R3, R2, R15 */
+        {{0x0000000e0d0d7232, 0x008fc80000000000}, 100, true},  /* HMUL2 */
+        {{0x40000000ff057435, 0x000fe200000001ff}, 80, false},  /* HFMA2.MMA R5, -RZ, RZ, 2, 0 */
+        {{0x40400000ff097431, 0x000fe400000001ff}, 100, false}, /* HFMA2 R9, -RZ, RZ, 2.125, 0 */
+        {{0x20000002ff007230, 0x004fca0000004100}, 90, false},  /* HADD2.F32 R0, -RZ, R2.H0_H0 */
+        {{0xa00000ff02077230, 0x004fca0000000100}, 90, false},  /* HADD2 R7, -R2, -RZ.H0_H0 */
+        {{0x200000ff02077240, 0x004fca0007800000}, 90, false},  /* HMNMX2 R7, R2, RZ.H0_H0, !PT */
+        {{0x0000000502057210, 0x001fca0007ffe0ff}, 90, false},  /* IADD3 */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (gp_is_half_arithmetic(cases[i].word, 0, cases[i].cc) != cases[i].is_arithmetic)
+            fail_msg("%016" PRIx64 " of %d", cases[i].word[0], cases[i].cc);
+    /* Wherever it stands. */
+    const uint64_t code[][2] = {{0x0000000502057210, 0x001fca0007ffe0ff},
+                                {0x0000000702077231, 0x000fca0000000000}};
+    assert_false(gp_is_half_arithmetic(code, 0, 90));
+    assert_true(gp_is_half_arithmetic(code, GP_INSTRUCTION_BYTES, 90));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +305,7 @@ int main(void)
         cmocka_unit_test(predicates_are_written_out),
         cmocka_unit_test(code_need_not_be_aligned),
         cmocka_unit_test(products_of_matrices_sum_products_of_loaded_numbers),
+        cmocka_unit_test(constants_and_widening_are_no_half_arithmetic),
     };
     return cmocka_run_group_tests_name("instruction", tests, NULL, NULL);
 }

@@ -531,6 +531,37 @@ static void what_needs_no_counter_has_a_value_without_any(void **state)
     gp_metrics_close(m);
 }
 
+/* The bytes that wgmma reads are not counted, its wavefronts are. */
+static void shared_memory_of_tensor_cores_has_no_efficiency(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_counter counters[] = {
+        {"smsp__sass_data_bytes_mem_shared.sum", 128 * 600, NULL},
+        {"smsp__sass_data_bytes_mem_shared_op_ldgsts.sum", 128 * 10, NULL},
+        {"smsp__sass_data_bytes_mem_global_op_ldgsts.sum", 128 * 110, NULL},
+        {"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1000, NULL},
+        {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 60, NULL},
+        {"smsp__sass_inst_executed_op_shared_gmma.sum", 0, NULL},
+    };
+    enum { WITHOUT_GMMA = 5, ALL };
+    struct gp_record launch = {.counter_count = ALL, .counters = counters};
+    has_value(m, &h200, &launch, "shared_efficiency", 70);
+    counters[WITHOUT_GMMA].value = 1;
+    is_absent(m, &h200, &launch, "shared_efficiency", "");
+    counters[WITHOUT_GMMA].value = 4096;
+    is_absent(m, &h200, &launch, "shared_efficiency", "");
+    /* Profiles from before this counter was taken, and chips without it. */
+    struct gp_device other = h200;
+    launch.counter_count = WITHOUT_GMMA;
+    has_value(m, &h200, &launch, "shared_efficiency", 70);
+    other.cc_major = 8;
+    has_value(m, &other, &launch, "shared_efficiency", 70);
+    other.cc_major = 10;
+    has_value(m, &other, &launch, "shared_efficiency", 70);
+    gp_metrics_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),
         cmocka_unit_test(no_ratio_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(every_name_of_nvprof_is_computed_or_explained),
+        cmocka_unit_test(shared_memory_of_tensor_cores_has_no_efficiency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

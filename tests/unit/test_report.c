@@ -115,6 +115,21 @@ static void texts_are_wrapped(void **state)
     gp_text_free(&t);
 }
 
+static void a_percent_sign_stays_with_its_number(void **state)
+{
+    (void)state;
+    static const char text[] = "a share of 41.5 % and of 7 % here";
+    for (size_t width = 10; width <= strlen(text); width++) {
+        struct gp_text t = {0};
+        gp_wrap_to(&t, width, 2, text);
+        assert_non_null(strstr(t.data, "41.5 %"));
+        assert_non_null(strstr(t.data, "7 %"));
+        for (const char *line = t.data; *line; line = strchr(line, '\n') + 1)
+            assert_true(strcspn(line, "\n") <= width);
+        gp_text_free(&t);
+    }
+}
+
 static void extents_are_short(void **state)
 {
     (void)state;
@@ -431,6 +446,30 @@ static void launches_that_are_counted_nowhere_say_why(void **state)
     take_turn(s, 0, 0, 4000, NULL);
     assert_true(g->stats[1].combined && fabs(g->stats[1].sum / 2 - 4e9) < 1);
     gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* Why a launch by itself has no value says more than that nothing was left to count it in. */
+static void a_reason_is_the_same_in_any_order(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("gld_requested_bytes");
+    for (int first = 0; first < 2; first++) {
+        struct gp_summary *s = gp_summary_new(m);
+        struct gp_counter counter = {.name = "smsp__sass_data_bytes_mem_global_op_ld.sum"};
+        const struct gp_record l = {.kernel = "k",
+                                    .grid = {8, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .counter_count = 1,
+                                    .counters = &counter};
+        gp_summary_device(s, &h200);
+        for (int i = 0; i < 2; i++) {
+            counter.absent = i == first ? "some of its memory changed" : GP_COUNTED_ELSEWHERE;
+            gp_summary_launch(s, &l);
+        }
+        assert_non_null(strstr(gp_summary_group(s, 0)->stats[0].absent, "memory changed"));
+        gp_summary_free(s);
+    }
     gp_metrics_close(m);
 }
 
@@ -1055,6 +1094,7 @@ int main(void)
         cmocka_unit_test(units_are_for_people),
         cmocka_unit_test(long_names_are_shortened),
         cmocka_unit_test(texts_are_wrapped),
+        cmocka_unit_test(a_percent_sign_stays_with_its_number),
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
         cmocka_unit_test(a_difference_makes_another_group),
@@ -1063,6 +1103,7 @@ int main(void)
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
         cmocka_unit_test(launches_that_took_turns_are_combined),
         cmocka_unit_test(launches_that_are_counted_nowhere_say_why),
+        cmocka_unit_test(a_reason_is_the_same_in_any_order),
         cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
         cmocka_unit_test(the_order_of_launches_does_not_matter),

@@ -2,87 +2,19 @@
  * users write, and mistakes in them. */
 #include "base/demangle.h"
 #include "report/advice.h"
+#include "report/kernel_table.h"
 #include "report/names.h"
 #include "report/sources.h"
 #include "report/table.h"
 
 #include "h200.h"
+#include "sample.h"
 #include "shipped.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A launch whose counters each test changes: one row of 1 ms, bound by nothing. */
-struct sample {
-    struct gp_counter counters[96];
-    struct gp_record launch;
-};
-
-static double *counter(struct sample *s, const char *name)
-{
-    for (size_t i = 0; i < s->launch.counter_count; i++)
-        if (strcmp(s->counters[i].name, name) == 0)
-            return &s->counters[i].value;
-    fail_msg("no counter %s", name);
-    return NULL;
-}
-
-static void set(struct sample *s, const char *name, double value)
-{
-    *counter(s, name) = value;
-}
-
-#define CYCLES 1.8e6 /* of a millisecond */
-#define SMS 132.0
-
-/* The shipped definitions with these metrics selected. */
-static struct gp_metrics *selected(const char *list)
-{
-    struct gp_text problems = {0};
-    struct gp_metrics *m = shipped();
-    assert_true(gp_metrics_select(m, list, &problems));
-    return m;
-}
-
-/* Every counter of these metrics is 0 but those that cannot be. */
-static void make_sample_of(struct sample *s, const char *kernel, const char *list)
-{
-    static struct gp_metrics *metrics[2]; /* keep the names, for all tests */
-    bool is_default = strcmp(list, "default") == 0;
-    if (!metrics[is_default])
-        metrics[is_default] = selected(list);
-    const char **names;
-    size_t count;
-    *s = (struct sample){.launch = {.kernel = kernel,
-                                    .grid = {132 * 80, 1, 1},
-                                    .block = {256, 1, 1},
-                                    .registers = 32,
-                                    .shared_carveout = -1,
-                                    .passes = 2,
-                                    .counters = s->counters}};
-    assert_true(gp_metrics_counters(metrics[is_default], &h200, &names, &count));
-    assert_true(count <= sizeof(s->counters) / sizeof(s->counters[0]));
-    for (size_t i = 0; i < count; i++)
-        s->counters[i] = (struct gp_counter){.name = names[i]};
-    s->launch.counter_count = count;
-    free(names);
-    set(s, "gpu__time_duration.sum", 1e6);
-    set(s, "gpc__cycles_elapsed.max", CYCLES);
-    set(s, "gpc__cycles_elapsed.avg.per_second", CYCLES * 1e3);
-    set(s, "sm__cycles_active.avg", CYCLES);
-    set(s, "sm__cycles_active.max", CYCLES);
-    set(s, "sm__warps_active.avg.pct_of_peak_sustained_active", 90);
-    set(s, "smsp__inst_executed.sum", 0.2 * 4 * SMS * CYCLES);
-    set(s, "smsp__thread_inst_executed.sum", 32 * 0.2 * 4 * SMS * CYCLES);
-    set(s, "smsp__thread_inst_executed_pred_on.sum", 32 * 0.2 * 4 * SMS * CYCLES);
-}
-
-static void make_sample(struct sample *s, const char *kernel)
-{
-    make_sample_of(s, kernel, "default");
-}
 
 /* The findings of one launch, beside nothing else. */
 struct found {
@@ -524,6 +456,49 @@ static void idle_lanes_are_no_bank_conflicts(void **state)
     sources = count_instructions("reduceShared", conflicts, 1);
     first_advice_is(&s, sources, "l1", "bank_conflicts");
     gp_sources_free(sources);
+}
+
+/* The gain of that rule, 0 where it has no answer. */
+static double gain_of(const struct found *f, const char *rule)
+{
+    for (size_t i = 0; i < f->findings.advice.count; i++)
+        if (strcmp(f->findings.advice.list[i].rule->name, rule) == 0)
+            return f->findings.advice.list[i].gain;
+    return 0;
+}
+
+/* A wavefront holds its warp up for two cycles, so that a small grid gains as its SMs do; one
+ * that fills the GPU hides it behind other warps. */
+static void bank_conflicts_of_few_warps_cost_two_cycles_each(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned blocks;
+        double repeats, gain;
+    } cases[] = {
+        {1, 0.25 * CYCLES, 0.5},            /* half of the time of its one SM */
+        {10, 10 * 0.125 * CYCLES, 0.25},    /* a quarter of that of ten */
+        {132 * 80, SMS * 0.2 * CYCLES, 0.4} /* of all of them: no more than there are */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint64_t repeats = (uint64_t)cases[i].repeats;
+        const struct gp_instruction_counts conflicts[] = {
+            {0,
+             0x10,
+             {[GP_COUNT_WAVEFRONTS] = 2 * repeats, [GP_COUNT_WAVEFRONTS_IDEAL] = repeats}}};
+        struct gp_sources *sources = count_instructions("k", conflicts, 1);
+        struct sample s;
+        struct found f;
+        make_sample(&s, "k");
+        s.launch.grid[0] = cases[i].blocks;
+        set(&s, "smsp__inst_executed.sum", 0.2 * 4 * cases[i].blocks * 1e3);
+        set(&s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 2 * cases[i].repeats);
+        find(&f, &s, sources);
+        if (fabs(gain_of(&f, "bank_conflicts") - cases[i].gain) > 1e-6)
+            fail_msg("%u blocks gain %g", cases[i].blocks, gain_of(&f, "bank_conflicts"));
+        forget(&f);
+        gp_sources_free(sources);
+    }
 }
 
 static void the_limit_of_occupancy_is_named_where_warps_wait(void **state)
@@ -1349,6 +1324,65 @@ static void grids_have_lines_where_other_things_bound_them(void **state)
     gp_metrics_close(m);
 }
 
+/* In a narrow terminal the name has a line of its own. */
+static void names_have_40_columns(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    for (uint64_t launches = 1; launches < UINT64_C(1000000000000); launches *= 100) {
+        struct gp_summary *summary = gp_summary_new(m);
+        struct gp_rows rows;
+        struct sample s;
+        make_sample(&s, "k");
+        gp_summary_device(summary, &h200);
+        gp_summary_launch(summary, &s.launch);
+        const struct gp_count count = {
+            .kernel = "k", .configuration = s.launch.configuration, .launches = launches};
+        gp_summary_count(summary, &count);
+        assert_true(gp_rows_make(&rows, summary));
+        for (size_t width = 60; width < 400; width++) {
+            const size_t name = gp_kernel_table_name_width(&rows, 1, width);
+            assert_true(name >= 40 && name <= width);
+        }
+        gp_rows_free(&rows);
+        gp_summary_free(summary);
+    }
+    gp_metrics_close(m);
+}
+
+/* FLOP per byte of a kernel that hardly computes: no zero, which would be a kernel that does not.
+ */
+static void next_to_nothing_is_not_zero(void **state)
+{
+    (void)state;
+    static const struct {
+        double flop; /* for 32 MB */
+        const char *shown;
+    } cases[] = {
+        {0, "      0       0    0%"}, {2, " <.001 "}, {15e3, " <.001 "}, {20e3, " 0.00063 "}};
+    struct gp_metrics *m = shipped();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_summary *summary = gp_summary_new(m);
+        struct gp_text out = {0};
+        struct sample s;
+        make_sample(&s, "k");
+        set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 1e6);
+        set(&s, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", cases[i].flop / 2);
+        gp_summary_device(summary, &h200);
+        gp_summary_launch(summary, &s.launch);
+        gp_table_report(summary, &(struct gp_table_options){.top = 20}, &out);
+        const char *row = strstr(out.data, "\nk [256]");
+        assert_non_null(row);
+        row = strchr(row + 1, '\n') + 1;
+        const char *shown = strstr(row, cases[i].shown);
+        if (!shown || shown > strchr(row, '\n'))
+            fail_msg("%g FLOP: %.130s", cases[i].flop, row);
+        gp_text_free(&out);
+        gp_summary_free(summary);
+    }
+    gp_metrics_close(m);
+}
+
 /* ---- rules of users -------------------------------------------------------------------------- */
 
 static void complains(const char *text, const char *expected)
@@ -1639,6 +1673,7 @@ int main(void)
         cmocka_unit_test(bytes_that_the_busy_dram_does_not_move_are_no_waste),
         cmocka_unit_test(a_broadcast_is_no_waste),
         cmocka_unit_test(idle_lanes_are_no_bank_conflicts),
+        cmocka_unit_test(bank_conflicts_of_few_warps_cost_two_cycles_each),
         cmocka_unit_test(the_limit_of_occupancy_is_named_where_warps_wait),
         cmocka_unit_test(uneven_sms_are_named),
         cmocka_unit_test(divergence_atomics_and_local_memory_are_found),
@@ -1666,6 +1701,8 @@ int main(void)
         cmocka_unit_test(guesses_stand_last),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),
+        cmocka_unit_test(names_have_40_columns),
+        cmocka_unit_test(next_to_nothing_is_not_zero),
         cmocka_unit_test(mistakes_in_rules_are_said_with_their_line),
         cmocka_unit_test(a_user_switches_a_rule_off_and_adds_one),
         cmocka_unit_test(names_keep_their_differences),

@@ -22,16 +22,12 @@ function tiles(a, b) {
              y && `B: ${format(y.overhead_seconds, 's')}`));
 }
 
-/* The summary of the whole program in the data: pairs of a name and a value, {name, value, note}, whose texts
- * are shown as they are. */
+/* The summary of the program: pairs of a name and a text, those of the second profile below. */
 function programSummary(a, b) {
-    const of = (profile, name) => profile?.summary?.find(entry => entry.name === name);
-    return a.summary?.length > 0 && h('dl', {class: 'summary'}, a.summary.map(entry => {
-        const other = of(b, entry.name);
-        return [h('dt', {}, entry.name), h('dd', {}, entry.value,
-            entry.note && h('span', {class: 'muted'}, ` ${entry.note}`),
-            other && h('div', {class: 'muted'}, `B: ${other.value}`))];
-    }));
+    const names = [...new Set([a, b].flatMap(profile => profile?.summary.map(line => line.name) ?? []))];
+    const value = (profile, name) => profile?.summary.find(line => line.name === name)?.value;
+    return names.length > 0 && h('dl', {class: 'summary'}, names.map(name => [h('dt', {}, name),
+        h('dd', {}, value(a, name) ?? '–', b && h('div', {class: 'muted'}, `B: ${value(b, name) ?? '–'}`))]));
 }
 
 function aboutProfile(profile, marked) {
