@@ -219,8 +219,8 @@ struct asking {
     const struct gp_lines *lines;
     double mean_instructions; /* of a launch of the kernel; NAN: not known */
     double *gains;
-    double *seconds; /* of each group; of a sweep's fastest, as if the whole sweep ran so */
-    double whole;    /* the time of the whole program, if sweeps ran so */
+    double *seconds; /* of each group; of a tuning's fastest, as if the whole tuning ran so */
+    double whole;    /* the time of the whole program, if tunings ran so */
 };
 
 /* The instructions of the mean launch of the kernel, in all configurations. */
@@ -292,11 +292,11 @@ static bool ask_rules(const struct asking *a, size_t group, const struct gp_subj
     return answered;
 }
 
-/* Of the configurations of a sweep the fastest alone is advised on. */
+/* Of the configurations of a tuning the fastest alone is advised on. */
 static bool is_slower(const struct gp_findings *f, const struct gp_row *row, size_t group)
 {
-    const struct gp_sweep *sweep = f->sweeps.of_group[row->first_group + group];
-    return sweep && (sweep->tried[0].row != row || sweep->tried[0].group != group);
+    const struct gp_tuning *tuning = f->tunings.of_group[row->first_group + group];
+    return tuning && (tuning->tried[0].row != row || tuning->tried[0].group != group);
 }
 
 static void ask_group(const struct asking *a, size_t group)
@@ -357,15 +357,15 @@ static bool add_sum(const struct asking *a, size_t rule)
     return answer;
 }
 
-/* The time of the group. The fastest configuration of a sweep has the time of all of the sweep's
+/* The time of the group. The fastest configuration of a tuning has the time of all of the tuning's
  * launches, the others have none: it is known which one will be used. */
 static double advised_seconds(const struct gp_findings *f, const struct gp_rows *rows,
                               const struct gp_row *row, size_t group)
 {
-    const struct gp_sweep *sweep = f->sweeps.of_group[row->first_group + group];
-    if (!sweep)
+    const struct gp_tuning *tuning = f->tunings.of_group[row->first_group + group];
+    if (!tuning)
         return gp_rows_of_group(rows, row, group).seconds;
-    return is_slower(f, row, group) ? 0 : (double)sweep->launches * sweep->tried[0].seconds;
+    return is_slower(f, row, group) ? 0 : (double)tuning->launches * tuning->tried[0].seconds;
 }
 
 static bool advise_row(struct asking *a,
@@ -425,12 +425,12 @@ static bool find_bounds(struct gp_findings *f, const struct gp_rows *rows)
     return true;
 }
 
-/* The time of all kernels, if each sweep ran in its fastest configuration. */
+/* The time of all kernels, if each tuning ran in its fastest configuration. */
 static double whole_seconds(const struct gp_findings *f, const struct gp_rows *rows)
 {
     double seconds = rows->seconds;
-    for (size_t i = 0; i < f->sweeps.count; i++) {
-        const struct gp_sweep *s = &f->sweeps.list[i];
+    for (size_t i = 0; i < f->tunings.count; i++) {
+        const struct gp_tuning *s = &f->tunings.list[i];
         seconds += (double)s->launches * s->tried[0].seconds - s->seconds;
     }
     return seconds;
@@ -442,7 +442,7 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       void *user)
 {
     *f = (struct gp_findings){.rules = rules};
-    if (!find_bounds(f, rows) || !gp_sweeps_find(&f->sweeps, rows))
+    if (!find_bounds(f, rows) || !gp_tunings_find(&f->tunings, rows))
         return false;
     bool answer = true;
     double whole = whole_seconds(f, rows);
@@ -463,7 +463,7 @@ void gp_findings_free(struct gp_findings *f)
     free(f->advice.list);
     free(f->bounds);
     free(f->group_bounds);
-    gp_sweeps_free(&f->sweeps);
+    gp_tunings_free(&f->tunings);
     *f = (struct gp_findings){0};
 }
 

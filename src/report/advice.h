@@ -4,7 +4,7 @@
 #define GPUPROF_REPORT_ADVICE_H
 
 #include "report/bounds.h"
-#include "report/sweeps.h"
+#include "report/tunings.h"
 
 #include <stdbool.h>
 
@@ -41,7 +41,7 @@ struct gp_findings {
     const struct gp_rules *rules;
     struct gp_bound *bounds;       /* of the rows */
     struct gp_bound *group_bounds; /* of the groups */
-    struct gp_sweeps sweeps;
+    struct gp_tunings tunings;
     struct gp_advice_list advice;
 };
 

@@ -151,17 +151,18 @@ json_t *gp_advice_json(struct gp_object *o, const struct gp_rows *rows,
     return all;
 }
 
-/* ---- sweeps, and the program as a whole ------------------------------------------------------ */
+/* ---- tunings, and the program as a whole ------------------------------------------------------
+ */
 
-static json_t *sweep_object(struct gp_object *o, const struct gp_rows *rows,
-                            const struct gp_sweep *sweep)
+static json_t *tuning_object(struct gp_object *o, const struct gp_rows *rows,
+                             const struct gp_tuning *tuning)
 {
     json_t *one = json_object(), *tried = json_array();
-    gp_object_put(o, one, "symbol", gp_object_text(sweep->tried[0].row->launch->kernel));
-    gp_object_put(o, one, "launches", gp_object_whole(sweep->launches));
-    gp_object_put(o, one, "seconds", number(sweep->seconds));
-    for (size_t i = 0; i < sweep->count; i++) {
-        const struct gp_tried *t = &sweep->tried[i];
+    gp_object_put(o, one, "symbol", gp_object_text(tuning->tried[0].row->launch->kernel));
+    gp_object_put(o, one, "launches", gp_object_whole(tuning->launches));
+    gp_object_put(o, one, "seconds", number(tuning->seconds));
+    for (size_t i = 0; i < tuning->count; i++) {
+        const struct gp_tried *t = &tuning->tried[i];
         const struct gp_record *l = &rows->groups[t->row->first_group + t->group]->launch;
         json_t *configuration = json_object();
         gp_object_put(o, configuration, "kernel", json_integer(t->row - rows->rows));
@@ -175,12 +176,12 @@ static json_t *sweep_object(struct gp_object *o, const struct gp_rows *rows,
     return one;
 }
 
-json_t *gp_sweeps_json(struct gp_object *o, const struct gp_rows *rows,
-                       const struct gp_sweeps *sweeps)
+json_t *gp_tunings_json(struct gp_object *o, const struct gp_rows *rows,
+                        const struct gp_tunings *tunings)
 {
     json_t *all = json_array();
-    for (size_t i = 0; i < sweeps->count; i++)
-        gp_object_append(o, all, sweep_object(o, rows, &sweeps->list[i]));
+    for (size_t i = 0; i < tunings->count; i++)
+        gp_object_append(o, all, tuning_object(o, rows, &tunings->list[i]));
     return all;
 }
 
@@ -208,6 +209,7 @@ json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
     gp_object_put(o, whole, "gpu_share", number(w->gpu_share));
     gp_object_put(o, whole, "copy_share", number(w->copy_share));
     gp_object_put(o, whole, "estimated", json_boolean(w->estimated));
+    gp_object_put(o, whole, "untimed_launches", gp_object_whole(w->untimed));
     gp_object_put(o, whole, "side_by_side", json_boolean(w->side_by_side));
     gp_object_put(o, whole, "flop", number(w->flop.covered > 0 ? w->flop.value : (double)NAN));
     gp_object_put(o, whole, "flop_covered", number(w->flop.covered));

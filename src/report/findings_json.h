@@ -15,8 +15,8 @@ json_t *gp_advice_json(struct gp_object *o, const struct gp_rows *rows,
                        const struct gp_findings *findings, const struct gp_sources *sources);
 
 /* The configurations that did the same work. */
-json_t *gp_sweeps_json(struct gp_object *o, const struct gp_rows *rows,
-                       const struct gp_sweeps *sweeps);
+json_t *gp_tunings_json(struct gp_object *o, const struct gp_rows *rows,
+                        const struct gp_tunings *tunings);
 
 /* The program as a whole. */
 json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *whole);

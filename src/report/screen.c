@@ -22,7 +22,7 @@
 #define MOST_LINES_OF_A_CHANGE 5
 #define MOST_LINES 60
 #define MOST_OF_A_KERNEL 2
-#define MOST_SWEEPS 3
+#define MOST_TUNINGS 3
 #define MOST_REASONS 3
 #define LONGEST_REASON 140
 #define NAME_WIDTH 60 /* in advice */
@@ -119,7 +119,8 @@ static void forget_names(struct shown *s)
     gp_row_names_free(&s->advice);
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------- */
+/* ---- tunings ----------------------------------------------------------------------------------
+ */
 
 /* The name of a kernel without its block. */
 static void format_kernel(const struct shown *s, const struct gp_row *row,
@@ -131,16 +132,17 @@ static void format_kernel(const struct shown *s, const struct gp_row *row,
         block[-1] = '\0';
 }
 
-static void add_sweeps(const struct shown *s, const struct gp_sweeps *sweeps, struct gp_text *out)
+static void add_tunings(const struct shown *s, const struct gp_tunings *tunings,
+                        struct gp_text *out)
 {
-    for (size_t i = 0; i < sweeps->count && i < MOST_SWEEPS; i++) {
-        const struct gp_sweep *sweep = &sweeps->list[i];
-        if (!(sweep->seconds >= GP_ADVISED_SHARE * s->rows->seconds))
+    for (size_t i = 0; i < tunings->count && i < MOST_TUNINGS; i++) {
+        const struct gp_tuning *tuning = &tunings->list[i];
+        if (!(tuning->seconds >= GP_ADVISED_SHARE * s->rows->seconds))
             break;
         char name[GP_ROW_NAME_SIZE];
         struct gp_text line = {0};
-        format_kernel(s, sweep->tried[0].row, name);
-        gp_sweep_text(s->rows, sweep, name, &line);
+        format_kernel(s, tuning->tried[0].row, name);
+        gp_tuning_text(s->rows, tuning, name, &line);
         gp_text_add(out, i == 0 ? "\n" : "");
         gp_wrap_to(out, s->width, 3, gp_text_string(&line));
         out->failed |= line.failed;
@@ -333,7 +335,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings,
     gp_whole_text(whole, s.width, out);
     if (name_rows(&s)) {
         gp_kernel_table(rows, findings, &s.table, s.kernels, s.width, out);
-        add_sweeps(&s, &findings->sweeps, out);
+        add_tunings(&s, &findings->tunings, out);
         add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
     } else {
         out->failed = true;

@@ -185,7 +185,7 @@ static void put_findings(struct gp_object *o, const struct gp_rows *rows,
     if (!o->failed) {
         gp_whole_make(&whole, rows, &findings, copies, sources ? lines_of : NULL, sources);
         gp_object_put(o, o->object, "summary", gp_whole_json(o, &whole));
-        gp_object_put(o, o->object, "sweeps", gp_sweeps_json(o, rows, &findings.sweeps));
+        gp_object_put(o, o->object, "tunings", gp_tunings_json(o, rows, &findings.tunings));
     }
     gp_object_put(o, o->object, "kernels", kernels);
     gp_object_put(o, o->object, "advice",

@@ -243,16 +243,16 @@ static void add_item(struct page *p, size_t number, const struct gp_advice *a)
     add_part(p, &part);
 }
 
-static void add_sweeps(struct page *p)
+static void add_tunings(struct page *p)
 {
-    for (size_t i = 0; i < p->findings->sweeps.count; i++) {
-        const struct gp_sweep *sweep = &p->findings->sweeps.list[i];
+    for (size_t i = 0; i < p->findings->tunings.count; i++) {
+        const struct gp_tuning *tuning = &p->findings->tunings.list[i];
         struct gp_text line = {0}, part = {0};
         char name[GP_ROW_NAME_SIZE];
-        if (!(sweep->seconds >= GP_ADVISED_SHARE * p->rows->seconds))
+        if (!(tuning->seconds >= GP_ADVISED_SHARE * p->rows->seconds))
             break;
-        gp_row_names_format(&p->names, sweep->tried[0].row, name);
-        gp_sweep_text(p->rows, sweep, name, &line);
+        gp_row_names_format(&p->names, tuning->tried[0].row, name);
+        gp_tuning_text(p->rows, tuning, name, &line);
         gp_text_add(&part, "\n");
         gp_text_add_markdown(&part, gp_text_string(&line));
         gp_text_add(&part, "\n");
@@ -308,7 +308,7 @@ void gp_report_markdown(const struct gp_rows *rows, const struct gp_findings *fi
     } else {
         add_head(&p, whole);
         add_advice(&p);
-        add_sweeps(&p);
+        add_tunings(&p);
         add_kernels(&p);
         add_not_measured(&p);
         if (p.cut)

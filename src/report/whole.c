@@ -5,6 +5,7 @@
 #include "report/lines.h"
 #include "report/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,8 @@ static void add_row(struct gp_whole *w, const struct gp_rows *rows, const struct
     w->estimated = w->estimated || (duration && duration->count < row->launches);
     for (size_t g = 0; g < row->grids; g++) {
         const struct gp_row one = gp_rows_of_group(rows, row, g);
+        if (one.seconds == 0)
+            w->untimed += one.launches;
         add_group(w, rows, &one, &f->group_bounds[row->first_group + g], lines);
     }
     enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, lines);
@@ -213,6 +216,14 @@ static bool on_several(const struct gp_whole *w)
     return w->base_seconds > 1.0001 * w->run_seconds;
 }
 
+/* Launches without a time make a share a lower bound, kernels side by side an upper one. */
+static const char *bound_of_share(const struct gp_whole *w)
+{
+    if (w->untimed > 0)
+        return w->side_by_side ? "" : "at least ";
+    return w->side_by_side ? "at most " : "";
+}
+
 static void add_busy(const struct gp_whole *w, struct gp_text *out)
 {
     char seconds[32];
@@ -225,10 +236,11 @@ static void add_busy(const struct gp_whole *w, struct gp_text *out)
         gp_text_addf(out, "ran ~%s without gpuprof", seconds);
     if (!isnan(w->gpu_share)) {
         gp_text_addf(out, "; %s ran kernels in %s",
-                     on_several(w) ? "a GPU, in the mean," : "the GPU",
-                     w->side_by_side ? "at most " : "");
+                     on_several(w) ? "a GPU, in the mean," : "the GPU", bound_of_share(w));
         add_estimate(w->gpu_share, true, out);
         gp_text_add(out, " of it");
+        if (w->untimed > 0)
+            gp_text_addf(out, " (%" PRIu64 " launches have no time)", w->untimed);
     }
     if (!isnan(w->copy_share)) {
         gp_text_add(out, ", and copied in ");
@@ -236,10 +248,15 @@ static void add_busy(const struct gp_whole *w, struct gp_text *out)
     }
 }
 
-/* Whether a sum is worth a word; "at least " where it was not counted in all launches. */
+/* Whether a sum is worth a word. */
 static bool is_known(const struct gp_whole_sum *sum)
 {
     return sum->value > 0 && sum->covered >= GP_LEAST_COVERED;
+}
+
+static const char *bound_of_sum(const struct gp_whole *w, const struct gp_whole_sum *sum)
+{
+    return sum->covered < GP_WELL_COVERED || w->untimed > 0 ? "at least " : "";
 }
 
 static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,
@@ -274,7 +291,7 @@ static void add_flop_text(const struct gp_whole *w, struct gp_text *out)
     format_flop(w->flop.value, flop, sizeof(flop));
     format_flop(w->flop.value / (w->run_seconds > 0 ? w->run_seconds : w->gpu_seconds), rate,
                 sizeof(rate));
-    gp_text_addf(out, "%s%s (", w->flop.covered < GP_WELL_COVERED ? "at least " : "", flop);
+    gp_text_addf(out, "%s%s (", bound_of_sum(w, &w->flop), flop);
     add_parts(w->precisions, GP_PRECISIONS, w->flop.value, out);
     gp_text_addf(out, "): %s/s%s", rate,
                  w->run_seconds > 0 && w->processes > 1 ? " of each process" : "");
@@ -285,8 +302,7 @@ static void add_dram_text(const struct gp_whole *w, struct gp_text *out)
 {
     char bytes[32];
     gp_unit_format(w->dram_bytes.value, "bytes", bytes, sizeof(bytes));
-    gp_text_addf(out, "%s%s of DRAM traffic",
-                 w->dram_bytes.covered < GP_WELL_COVERED ? "at least " : "", bytes);
+    gp_text_addf(out, "%s%s of DRAM traffic", bound_of_sum(w, &w->dram_bytes), bytes);
     add_share(w, &w->dram_bytes, "its bandwidth", out);
 }
 

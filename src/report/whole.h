@@ -35,6 +35,7 @@ struct gp_whole {
     double gpu_share;    /* gpu_seconds over base_seconds, at most 1; NAN: not known */
     double copy_share;   /* the same of copy_seconds */
     bool estimated;      /* some launches were not timed: others stand for them */
+    uint64_t untimed;    /* launches of kernels of which none was timed: gpu_seconds lacks them */
     bool side_by_side;   /* kernels of several streams may have run at the same time */
     double base_seconds; /* of shares: run_seconds, each process counted once for each GPU that it
                           * used; gpu_seconds where that is unknown */

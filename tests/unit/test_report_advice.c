@@ -1189,7 +1189,7 @@ static void small_grids_hide_nothing_inside_their_blocks(void **state)
 }
 
 /* One kernel tried with four blocks: the fastest is named, and advised on alone. */
-static void sweeps_name_the_fastest_configuration(void **state)
+static void tunings_name_the_fastest_configuration(void **state)
 {
     (void)state;
     static const struct {
@@ -1210,9 +1210,9 @@ static void sweeps_name_the_fastest_configuration(void **state)
         gp_summary_launch(s.summary, &one.launch);
     }
     find_several(&s, NULL);
-    assert_int_equal(s.findings.sweeps.count, 1);
+    assert_int_equal(s.findings.tunings.count, 1);
     struct gp_text text = {0};
-    gp_sweep_text(&s.rows, &s.findings.sweeps.list[0], "norm", &text);
+    gp_tuning_text(&s.rows, &s.findings.tunings.list[0], "norm", &text);
     assert_string_equal(gp_text_string(&text),
                         "norm: 4 configurations do the same work. [64] is the fastest with 213.0 "
                         "us; [32] takes 1.08 times, [512] takes 4.69 times, [1024] takes 9.72 "
@@ -1225,7 +1225,7 @@ static void sweeps_name_the_fastest_configuration(void **state)
 }
 
 /* Other work, or as long: nothing to choose from. */
-static void other_work_is_no_sweep(void **state)
+static void other_work_is_no_tuning(void **state)
 {
     (void)state;
     struct several s;
@@ -1240,7 +1240,7 @@ static void other_work_is_no_sweep(void **state)
         gp_summary_launch(s.summary, &one.launch);
     }
     find_several(&s, NULL);
-    assert_int_equal(s.findings.sweeps.count, 0);
+    assert_int_equal(s.findings.tunings.count, 0);
     end_several(&s);
 }
 
@@ -1696,8 +1696,8 @@ int main(void)
         cmocka_unit_test(gains_of_grids_are_added_up),
         cmocka_unit_test(one_long_block_is_an_imbalance),
         cmocka_unit_test(small_grids_hide_nothing_inside_their_blocks),
-        cmocka_unit_test(sweeps_name_the_fastest_configuration),
-        cmocka_unit_test(other_work_is_no_sweep),
+        cmocka_unit_test(tunings_name_the_fastest_configuration),
+        cmocka_unit_test(other_work_is_no_tuning),
         cmocka_unit_test(guesses_stand_last),
         cmocka_unit_test(bounds_are_rounded_up),
         cmocka_unit_test(grids_have_lines_where_other_things_bound_them),

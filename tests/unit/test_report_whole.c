@@ -186,6 +186,39 @@ static void kernels_of_several_streams_are_a_bound(void **state)
     forget(&p);
 }
 
+/* Such as NCCL's, which is not measured: the GPU ran it all the same. */
+static void kernels_without_a_time_make_shares_lower_bounds(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    make_busy(&s, "k");
+    begin(&p);
+    launch(&p, &s);
+    const struct gp_count count = {
+        .kernel = "collective", .configuration = s.launch.configuration, .launches = 3};
+    gp_summary_count(p.summary, &count);
+    end_process(&p, 20e-3, 0);
+    make(&p);
+    says(&p, PROGRAM,
+         "ran ~20.00 ms without gpuprof; the GPU ran kernels in at least ~5.00 % of it (3 launches "
+         "have no time)");
+    assert_int_equal(p.whole.untimed, 3);
+    forget(&p);
+    /* Both at once: no bound at all. */
+    begin(&p);
+    launch(&p, &s);
+    s.launch.stream = 7;
+    launch(&p, &s);
+    gp_summary_count(p.summary, &count);
+    end_process(&p, 20e-3, 0);
+    make(&p);
+    says(&p, PROGRAM,
+         "ran ~20.00 ms without gpuprof; the GPU ran kernels in ~10.0 % of it (3 launches have no "
+         "time)");
+    forget(&p);
+}
+
 static void times_that_stand_for_others_are_estimates(void **state)
 {
     (void)state;
@@ -557,6 +590,7 @@ int main(void)
         cmocka_unit_test(without_the_programs_time_shares_are_of_kernels_alone),
         cmocka_unit_test(without_any_time_there_is_no_share),
         cmocka_unit_test(kernels_of_several_streams_are_a_bound),
+        cmocka_unit_test(kernels_without_a_time_make_shares_lower_bounds),
         cmocka_unit_test(times_that_stand_for_others_are_estimates),
         cmocka_unit_test(copies_have_a_share_where_they_were_timed),
         cmocka_unit_test(copies_that_stand_for_others_are_estimates),

@@ -1,7 +1,7 @@
-/* Sweeps: a kernel that did the same work in several launch configurations, as people and
+/* Tunings: a kernel that did the same work in several launch configurations, as people and
  * autotuners try block sizes. Owns the list. */
-#ifndef GPUPROF_REPORT_SWEEPS_H
-#define GPUPROF_REPORT_SWEEPS_H
+#ifndef GPUPROF_REPORT_TUNINGS_H
+#define GPUPROF_REPORT_TUNINGS_H
 
 #include "report/rows.h"
 
@@ -13,17 +13,17 @@ struct gp_tried {
 };
 
 /* The fastest configuration first. */
-struct gp_sweep {
+struct gp_tuning {
     size_t count;
     struct gp_tried *tried;
     uint64_t launches;
     double seconds; /* of all launches */
 };
 
-struct gp_sweeps {
-    struct gp_sweep *list; /* the one with most time first */
+struct gp_tunings {
+    struct gp_tuning *list; /* the one with most time first */
     size_t count;
-    const struct gp_sweep **of_group; /* by group of the rows; NULL where it is in none */
+    const struct gp_tuning **of_group; /* by group of the rows; NULL where it is in none */
 };
 
 /* Configurations of one kernel on one device do the same work where operations and bytes asked for
@@ -31,12 +31,12 @@ struct gp_sweeps {
  * the fastest are left out. Returns true, or false when out of memory; free in both cases. */
 #define GP_SAME_WORK 0.01
 #define GP_SLOWER 1.05
-bool gp_sweeps_find(struct gp_sweeps *sweeps, const struct gp_rows *rows);
-void gp_sweeps_free(struct gp_sweeps *sweeps);
+bool gp_tunings_find(struct gp_tunings *tunings, const struct gp_rows *rows);
+void gp_tunings_free(struct gp_tunings *tunings);
 
 /* Appends a line: the fastest configuration, and how much longer the others take. `name` is the
  * kernel's. */
-void gp_sweep_text(const struct gp_rows *rows, const struct gp_sweep *sweep, const char *name,
-                   struct gp_text *out);
+void gp_tuning_text(const struct gp_rows *rows, const struct gp_tuning *tuning, const char *name,
+                    struct gp_text *out);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/sweeps.h"
+#include "report/tunings.h"
 
 #include "report/layout.h"
 #include "report/units.h"
@@ -79,47 +79,47 @@ static int by_time(const void *x, const void *y)
 
 static int by_all_time(const void *x, const void *y)
 {
-    const struct gp_sweep *a = x, *b = y;
+    const struct gp_tuning *a = x, *b = y;
     return (a->seconds < b->seconds) - (a->seconds > b->seconds);
 }
 
 /* Configurations that take as long need no choice. */
-static bool is_worth_a_choice(const struct gp_sweep *sweep)
+static bool is_worth_a_choice(const struct gp_tuning *tuning)
 {
-    return sweep->tried[sweep->count - 1].seconds >= GP_SLOWER * sweep->tried[0].seconds;
+    return tuning->tried[tuning->count - 1].seconds >= GP_SLOWER * tuning->tried[0].seconds;
 }
 
-/* Makes a sweep of the groups that do the work of `first`, which is the first of its kernel that is
- * in none yet. There is room for one more. */
-static bool add_sweep(struct gp_sweeps *s, const struct gp_rows *rows, struct worked *first,
-                      const struct worked *end)
+/* Makes a tuning of the groups that do the work of `first`, which is the first of its kernel that
+ * is in none yet. There is room for one more. */
+static bool add_tuning(struct gp_tunings *s, const struct gp_rows *rows, struct worked *first,
+                       const struct worked *end)
 {
-    struct gp_sweep sweep = {0};
+    struct gp_tuning tuning = {0};
     for (struct worked *w = first; w < end && is_same_kernel(w, first); w++)
-        sweep.count += !w->taken && is_same_work(w, first);
-    if (sweep.count < 2)
+        tuning.count += !w->taken && is_same_work(w, first);
+    if (tuning.count < 2)
         return true;
-    sweep.tried = calloc(sweep.count, sizeof(*sweep.tried));
-    if (!sweep.tried)
+    tuning.tried = calloc(tuning.count, sizeof(*tuning.tried));
+    if (!tuning.tried)
         return false;
-    sweep.count = 0;
+    tuning.count = 0;
     for (struct worked *w = first; w < end && is_same_kernel(w, first); w++) {
         if (w->taken || !is_same_work(w, first))
             continue;
         w->taken = true;
-        sweep.tried[sweep.count++] = w->tried;
-        sweep.launches += rows->groups[w->index]->launches;
-        sweep.seconds += gp_rows_of_group(rows, w->tried.row, w->tried.group).seconds;
+        tuning.tried[tuning.count++] = w->tried;
+        tuning.launches += rows->groups[w->index]->launches;
+        tuning.seconds += gp_rows_of_group(rows, w->tried.row, w->tried.group).seconds;
     }
-    qsort(sweep.tried, sweep.count, sizeof(*sweep.tried), by_time);
-    if (is_worth_a_choice(&sweep))
-        s->list[s->count++] = sweep;
+    qsort(tuning.tried, tuning.count, sizeof(*tuning.tried), by_time);
+    if (is_worth_a_choice(&tuning))
+        s->list[s->count++] = tuning;
     else
-        free(sweep.tried);
+        free(tuning.tried);
     return true;
 }
 
-static void note_groups(struct gp_sweeps *s)
+static void note_groups(struct gp_tunings *s)
 {
     for (size_t i = 0; i < s->count; i++)
         for (size_t k = 0; k < s->list[i].count; k++) {
@@ -128,12 +128,12 @@ static void note_groups(struct gp_sweeps *s)
         }
 }
 
-bool gp_sweeps_find(struct gp_sweeps *s, const struct gp_rows *rows)
+bool gp_tunings_find(struct gp_tunings *s, const struct gp_rows *rows)
 {
     size_t groups = gp_summary_group_count(rows->summary), count = 0;
     struct worked *all = calloc(groups + 1, sizeof(*all));
-    *s = (struct gp_sweeps){.list = calloc(groups + 1, sizeof(*s->list)),
-                            .of_group = calloc(groups + 1, sizeof(*s->of_group))};
+    *s = (struct gp_tunings){.list = calloc(groups + 1, sizeof(*s->list)),
+                             .of_group = calloc(groups + 1, sizeof(*s->of_group))};
     bool answer = all && s->list && s->of_group;
     for (size_t i = 0; i < rows->count && answer; i++) {
         for (size_t g = 0; g < rows->rows[i].grids; g++) {
@@ -145,7 +145,7 @@ bool gp_sweeps_find(struct gp_sweeps *s, const struct gp_rows *rows)
     if (answer)
         qsort(all, count, sizeof(*all), by_kernel);
     for (size_t i = 0; i < count && answer; i++)
-        answer = all[i].taken || add_sweep(s, rows, &all[i], all + count);
+        answer = all[i].taken || add_tuning(s, rows, &all[i], all + count);
     free(all);
     if (!answer)
         return false;
@@ -154,24 +154,24 @@ bool gp_sweeps_find(struct gp_sweeps *s, const struct gp_rows *rows)
     return true;
 }
 
-void gp_sweeps_free(struct gp_sweeps *s)
+void gp_tunings_free(struct gp_tunings *s)
 {
     for (size_t i = 0; i < s->count; i++)
         free(s->list[i].tried);
     free(s->list);
     free(s->of_group);
-    *s = (struct gp_sweeps){0};
+    *s = (struct gp_tunings){0};
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Whether some configurations of the sweep have the same block. */
-static bool needs_grid(const struct gp_sweep *sweep)
+/* Whether some configurations of the tuning have the same block. */
+static bool needs_grid(const struct gp_tuning *tuning)
 {
-    for (size_t i = 0; i < sweep->count; i++)
+    for (size_t i = 0; i < tuning->count; i++)
         for (size_t k = 0; k < i; k++)
-            if (memcmp(sweep->tried[i].row->launch->block, sweep->tried[k].row->launch->block,
-                       sizeof(sweep->tried[i].row->launch->block)) == 0)
+            if (memcmp(tuning->tried[i].row->launch->block, tuning->tried[k].row->launch->block,
+                       sizeof(tuning->tried[i].row->launch->block)) == 0)
                 return true;
     return false;
 }
@@ -190,24 +190,24 @@ static void add_configuration(const struct gp_rows *rows, const struct gp_tried 
         gp_text_addf(out, " and %u B shared", l->shared_dynamic);
 }
 
-void gp_sweep_text(const struct gp_rows *rows, const struct gp_sweep *sweep, const char *name,
-                   struct gp_text *out)
+void gp_tuning_text(const struct gp_rows *rows, const struct gp_tuning *tuning, const char *name,
+                    struct gp_text *out)
 {
-    bool with_grid = needs_grid(sweep);
-    const struct gp_tried *fastest = &sweep->tried[0];
+    bool with_grid = needs_grid(tuning);
+    const struct gp_tried *fastest = &tuning->tried[0];
     char seconds[32];
     gp_unit_format(fastest->seconds, "s", seconds, sizeof(seconds));
-    gp_text_addf(out, "%s: %zu configurations do the same work. ", name, sweep->count);
+    gp_text_addf(out, "%s: %zu configurations do the same work. ", name, tuning->count);
     add_configuration(rows, fastest, with_grid, out);
     gp_text_addf(out, " is the fastest with %s; ", seconds);
-    size_t named = sweep->count <= MOST_NAMED ? sweep->count : MOST_NAMED - 1;
+    size_t named = tuning->count <= MOST_NAMED ? tuning->count : MOST_NAMED - 1;
     for (size_t i = 1; i < named; i++) {
         gp_text_add(out, i > 1 ? ", " : "");
-        add_configuration(rows, &sweep->tried[i], with_grid, out);
-        gp_text_addf(out, " takes %.3g times", sweep->tried[i].seconds / fastest->seconds);
+        add_configuration(rows, &tuning->tried[i], with_grid, out);
+        gp_text_addf(out, " takes %.3g times", tuning->tried[i].seconds / fastest->seconds);
     }
-    if (named < sweep->count)
-        gp_text_addf(out, ", the other %zu take up to %.3g times", sweep->count - named,
-                     sweep->tried[sweep->count - 1].seconds / fastest->seconds);
+    if (named < tuning->count)
+        gp_text_addf(out, ", the other %zu take up to %.3g times", tuning->count - named,
+                     tuning->tried[tuning->count - 1].seconds / fastest->seconds);
     gp_text_add(out, " as long");
 }
