@@ -199,43 +199,52 @@ int main()
     cudaMalloc(&b, 2 * N * 16ul);
     cudaMemset(a, 0, 2 * N * 16ul);
     dim3 g(N / 256), t(256), f(32, 8), fg(2048 / 32, 2048 / 8), f2(16, 16), fg2(128, 128);
-#define R(...)                             \
-    __VA_ARGS__;                           \
-    if (cudaDeviceSynchronize()) {         \
-        printf("fail %s\n", #__VA_ARGS__); \
-        return 1;                          \
-    }
-    R((copy32<0><<<g, t>>>(a, b)))
-    R((copy32<1><<<g, t>>>(a, b))) R((copy32<8><<<g, t>>>(a, b))) R((copy32<16><<<g, t>>>(a, b)))
-        R((copy64<0><<<g, t>>>((float2 *)a, (float2 *)b))) R((copy64<1><<<g, t>>>(
-            (float2 *)a, (float2 *)b))) R((copy128<0><<<g, t>>>((float4 *)a, (float4 *)b)))
-            R((copy128<1><<<g, t>>>((float4 *)a, (float4 *)b))) R((store32<0><<<g, t>>>(b)))
-                R((store32<1><<<g, t>>>(b))) R((store128<0><<<g, t>>>((float4 *)b))) R(
-                    (store128<1><<<g, t>>>((float4 *)b))) R((strided<1><<<g, t>>>(a, b)))
-                    R((strided<2><<<g, t>>>(a, b))) R((strided<3><<<g, t>>>(a, b))) R(
-                        (strided<4><<<g, t>>>(a, b))) R((strided<8><<<g, t>>>(a, b)))
-                        R((strided<32><<<g, t>>>(a, b))) R((strided<33><<<g, t>>>(a, b))) R(
-                            (strided8<1><<<g, t>>>((unsigned char *)a, b)))
-                            R((strided8<3><<<g, t>>>((unsigned char *)a, b))) R(
-                                (broadcast<<<g, t>>>(a, b))) R((gather<<<g, t>>>(a, b)))
-                                R((gather_small<<<g, t>>>(a, b))) R((filter<1, 32><<<fg, f>>>(
-                                    a, b, 2048,
-                                    2048))) R((filter<2, 32><<<fg, f>>>(a, b, 2048, 2048)))
-                                    R((filter<2, 16><<<fg2, f2>>>(a, b, 2048, 2048))) R(
-                                        (filter<4, 32><<<fg, f>>>(a, b, 2048, 2048)))
-                                        R((filter_bytes<<<fg, f>>>((unsigned char *)a,
-                                                                   (unsigned char *)b, 2048, 2048)))
-                                            R((filter_double<<<fg, f>>>((double *)a, (double *)b,
-                                                                        2048, 2048)))
-                                                R((shared_conflict<1><<<g, t>>>(b)))
-                                                    R((shared_conflict<2><<<g, t>>>(b)))
-                                                        R((shared_conflict<32><<<g, t>>>(b)))
-                                                            R((shared128<<<g, t>>>(b))) R(
-                                                                (local_array<<<1024, t>>>(b, 3)))
-                                                                R((atomics<<<g, t>>>(b)))
-                                                                    R((atomics_spread<<<g, t>>>(b)))
-                                                                        R((ldgsts<<<4096, t>>>(
-                                                                            (float4 *)a, b)))
-                                                                            R((ldgsts4<<<4096, t>>>(
-                                                                                a, b))) return 0;
+#define RUN(...)                               \
+    do {                                       \
+        __VA_ARGS__;                           \
+        if (cudaDeviceSynchronize()) {         \
+            printf("fail %s\n", #__VA_ARGS__); \
+            return 1;                          \
+        }                                      \
+    } while (0)
+    RUN((copy32<0><<<g, t>>>(a, b)));
+    RUN((copy32<1><<<g, t>>>(a, b)));
+    RUN((copy32<8><<<g, t>>>(a, b)));
+    RUN((copy32<16><<<g, t>>>(a, b)));
+    RUN((copy64<0><<<g, t>>>((float2 *)a, (float2 *)b)));
+    RUN((copy64<1><<<g, t>>>((float2 *)a, (float2 *)b)));
+    RUN((copy128<0><<<g, t>>>((float4 *)a, (float4 *)b)));
+    RUN((copy128<1><<<g, t>>>((float4 *)a, (float4 *)b)));
+    RUN((store32<0><<<g, t>>>(b)));
+    RUN((store32<1><<<g, t>>>(b)));
+    RUN((store128<0><<<g, t>>>((float4 *)b)));
+    RUN((store128<1><<<g, t>>>((float4 *)b)));
+    RUN((strided<1><<<g, t>>>(a, b)));
+    RUN((strided<2><<<g, t>>>(a, b)));
+    RUN((strided<3><<<g, t>>>(a, b)));
+    RUN((strided<4><<<g, t>>>(a, b)));
+    RUN((strided<8><<<g, t>>>(a, b)));
+    RUN((strided<32><<<g, t>>>(a, b)));
+    RUN((strided<33><<<g, t>>>(a, b)));
+    RUN((strided8<1><<<g, t>>>((unsigned char *)a, b)));
+    RUN((strided8<3><<<g, t>>>((unsigned char *)a, b)));
+    RUN((broadcast<<<g, t>>>(a, b)));
+    RUN((gather<<<g, t>>>(a, b)));
+    RUN((gather_small<<<g, t>>>(a, b)));
+    RUN((filter<1, 32><<<fg, f>>>(a, b, 2048, 2048)));
+    RUN((filter<2, 32><<<fg, f>>>(a, b, 2048, 2048)));
+    RUN((filter<2, 16><<<fg2, f2>>>(a, b, 2048, 2048)));
+    RUN((filter<4, 32><<<fg, f>>>(a, b, 2048, 2048)));
+    RUN((filter_bytes<<<fg, f>>>((unsigned char *)a, (unsigned char *)b, 2048, 2048)));
+    RUN((filter_double<<<fg, f>>>((double *)a, (double *)b, 2048, 2048)));
+    RUN((shared_conflict<1><<<g, t>>>(b)));
+    RUN((shared_conflict<2><<<g, t>>>(b)));
+    RUN((shared_conflict<32><<<g, t>>>(b)));
+    RUN((shared128<<<g, t>>>(b)));
+    RUN((local_array<<<1024, t>>>(b, 3)));
+    RUN((atomics<<<g, t>>>(b)));
+    RUN((atomics_spread<<<g, t>>>(b)));
+    RUN((ldgsts<<<4096, t>>>((float4 *)a, b)));
+    RUN((ldgsts4<<<4096, t>>>(a, b)));
+    return 0;
 }
