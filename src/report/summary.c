@@ -54,7 +54,7 @@ struct gp_summary {
     struct gp_running running; /* of the processes that began and of those whose end is known: */
     unsigned begun, ended;
     bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
-    uint64_t streams[GP_MAX_DEVICES]; /* the first of each device, plus 1 */
+    uint64_t streams[GP_MAX_DEVICES]; /* its first of each device, plus 1 */
     bool has_streams;
 };
 
@@ -124,6 +124,7 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->settings.sample = s->sample;
     s->begun++;
     memset(s->used, 0, sizeof(s->used));
+    memset(s->streams, 0, sizeof(s->streams));
 }
 
 void gp_summary_device(struct gp_summary *s, const struct gp_device *device)

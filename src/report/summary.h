@@ -90,8 +90,8 @@ struct gp_running {
 /* Returns true, or false where it is not known, as some process did not come to its end. */
 bool gp_summary_running(const struct gp_summary *s, struct gp_running *running);
 
-/* Whether launches of one device went into several streams, so that kernels may run side by side.
- */
+/* Whether launches of a process on one device went into several streams, so that kernels may run
+ * side by side. */
 bool gp_summary_has_streams(const struct gp_summary *s);
 
 const struct gp_metrics *gp_summary_metrics(const struct gp_summary *s);

@@ -154,6 +154,7 @@ real_cupti() {
 }
 
 @test "docs/report.md says the weight of each ratio of the default set" {
+    cd "$BATS_TEST_TMPDIR"
     "$gpuprof" metrics --cc 9.0 default 2>/dev/null | awk '
         /^[a-z0-9_]+ \(/ { name = $1 }
         /^    mean of several launches weighted by: / { sub(/^[^:]*: /, ""); print "| `" name "` | " (/^time$/ ? $0 : "`" $0 "`") " |" }' |

@@ -452,6 +452,27 @@ def a_long_command_line_is_folded(b, page):
 
 # ---- the summary of the program ----
 
+@test
+def a_bound_of_some_grids_says_its_share(b, page):
+    lines = records(made_up(page.parent, "grids", 1, 2))
+    for line, blocks, nanoseconds in zip(lines[2:], (4096, 8), (3e6, 1e6)):
+        line["grid"] = [blocks, 1, 1]
+        line["counters"]["gpu__time_duration.sum"] = nanoseconds
+    # The small grid leaves every unit idle.
+    for name, value in lines[3]["counters"].items():
+        if "_elapsed" in name or "sectors" in name or "wavefronts" in name or "tags" in name:
+            lines[3]["counters"][name] = value if "cycles" in name else 1e-3 * value
+    profile = written(page.parent / "grids.jsonl", lines)
+    opened = page_of(profile)
+    bound = """return [...document.querySelectorAll('section')].find(s => s.querySelector('h2')?.textContent === 'Bound')
+        .querySelector('p').textContent"""
+    b.open(opened, kernel_link(opened, 0))
+    assert ", in 75 % of its time" in b.run(bound), b.run(bound)
+    # With one grid, or one bound, it is all of the time.
+    b.open(page, kernel_link(page, 0))
+    assert " of its time" not in b.run(bound), b.run(bound)
+
+
 SUMMARY = """return [...document.querySelectorAll('.summary > *')].map(e =>
     [...e.childNodes].map(n => n.textContent).join('|'))"""
 

@@ -317,6 +317,15 @@ static void times_of_processes_add_up(void **state)
          "33.45 GFLOP (100 % FP32): 3.345 TFLOP/s of each process, ~5.00 % of the peak in all that "
          "time, 25.0 % while kernels ran");
     forget(&p);
+    /* Each has one stream, of another address. */
+    begin(&p);
+    launch(&p, &s);
+    end_process(&p, 4e-3, 0);
+    s.launch.stream = 7;
+    another_process(&p, &s, 6e-3);
+    make(&p);
+    assert_false(p.whole.side_by_side);
+    forget(&p);
     /* How long the second ran is not known: neither is a share of all. */
     begin(&p);
     launch(&p, &s);

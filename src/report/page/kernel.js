@@ -60,7 +60,7 @@ function boundSection(kernel) {
         section.append(h('p', {class: 'muted'}, `Not known: ${b.why}`));
         return section;
     }
-    section.append(h('p', {}, h('b', {}, b.by), b.of_unit
+    section.append(h('p', {}, h('b', {}, b.by), b.share < 0.995 && `, in ${percent(b.share)} of its time`, b.of_unit
         ? ` (${percent(b.utilization)} used${b.at_roof ? ': at its roof, only less work helps' : ''})`
         : isNumber(b.closeness) && `; the busiest unit is ${b.unit} (${percent(b.utilization)} used)`, '.',
         b.balanced && ' The next unit is about as busy.'));
