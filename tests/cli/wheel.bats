@@ -108,7 +108,7 @@ upgrades() { # ENVIRONMENT
     pip "$1" install "$DIR/earlier/"*.whl || return
     files_of "$1" | grep -q 'gpuprof-0\.0\.1' || return
     pip "$1" install "$WHEEL" || return
-    ! files_of "$1" | grep 'gpuprof-0\.0\.1' || return
+    [ "$(files_of "$1" | grep -c 'gpuprof-0\.0\.1')" = 0 ] || return
     bare "$1" gpuprof --version | grep -q '^gpuprof ' || return
     pip "$1" uninstall -y gpuprof || return
     files_of "$1" | diff before -
