@@ -63,7 +63,13 @@ static void *open_named(void)
     return handle;
 }
 
-static void *open_of_wheels(void)
+/* CUDA 12.6 brought the Range Profiler. One that is closed has not been used. */
+static bool is_too_old(void *handle)
+{
+    return !gp_real_dlsym(handle, "cuptiRangeProfilerEnable");
+}
+
+static void *open_of_wheels(bool old_too)
 {
     struct gp_text paths = {0};
     void *handle = NULL;
@@ -71,8 +77,13 @@ static void *open_of_wheels(void)
     if (gp_cuda.cuDriverGetVersion && gp_cuda.cuDriverGetVersion(&driver) != CUDA_SUCCESS)
         driver = 0;
     gp_cupti_search(driver, &paths);
-    for (size_t at = 0; !handle && at < paths.length; at += strlen(paths.data + at) + 1)
+    for (size_t at = 0; !handle && at < paths.length; at += strlen(paths.data + at) + 1) {
         handle = dlopen(paths.data + at, RTLD_LAZY | RTLD_LOCAL);
+        if (handle && !old_too && is_too_old(handle)) {
+            dlclose(handle);
+            handle = NULL;
+        }
+    }
     gp_text_free(&paths);
     return handle;
 }
@@ -88,13 +99,15 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
     }
     void *handle = open_loaded();
     if (!handle)
-        handle = open_of_wheels();
+        handle = open_of_wheels(false);
     if (!handle)
         handle = open_below(toolkit);
     if (!handle)
         handle = open_below("/usr/local/cuda");
     if (!handle)
         handle = open_named();
+    if (!handle)
+        handle = open_of_wheels(true);
     if (!handle)
         *why = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
                "GPUPROF_CUPTI to the file, or pip install 'gpuprof[cupti]'";

@@ -212,6 +212,10 @@ takes() {
     cp "$SIM/libcupti.so.13" conda/libcupti.so.12
     cp "$SIM/libcupti.so.13" conda/libcupti.so.13
     takes "$PWD/conda/libcupti.so.12" LD_PRELOAD="$PWD/conda/libcublas.so.12"
+    # That of a CUDA before 12.6 serves GPUs before 7.0 alone.
+    library old/libcudart.so.12
+    echo 'int cuptiGetVersion(int *v) { return *v = 18, 0; }' | ${CC:-cc} -shared -fPIC -x c -o old/libcupti.so.12 -
+    takes "$of_13" LD_PRELOAD="$PWD/old/libcudart.so.12"
     # Modules of the program are installed elsewhere than gpuprof, beside these wheels.
     library x/lib/python3.9/site-packages/module/module.so
     mkdir -p x/lib/python3.9/site-packages/nvidia/cu13/lib
