@@ -21,9 +21,7 @@
 
 /* ---- the library ---- */
 
-/* Where it is installed, seen from the command; Python's wheel has it in libexec
- * (tools/pack-wheel).
- */
+/* Where it is installed, seen from the command. Python's wheel has it in libexec. */
 #ifndef GP_LIBRARY_FOLDER
 #define GP_LIBRARY_FOLDER "../lib"
 #endif

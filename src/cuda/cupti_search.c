@@ -28,8 +28,7 @@ static const struct wheel {
 } wheels[] = {{13, "cu13/lib/libcupti.so.13"}, {12, "cuda_cupti/lib/libcupti.so.12"}};
 enum { WHEELS = sizeof(wheels) / sizeof(wheels[0]) };
 
-/* ---- the program's ----------------------------------------------------------------------------
- */
+/* ---- the program's --------------------------------------------------------------------------- */
 
 struct loaded {
     struct gp_text beside, installed; /* paths */
@@ -82,8 +81,7 @@ static int ask_loaded(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* ---- gpuprof's own ----------------------------------------------------------------------------
- */
+/* ---- gpuprof's own --------------------------------------------------------------------------- */
 
 /* The folder above that of this library, or of the command: "/x" of "/x/libexec/libgpuprof.so". The
  * caller frees it; NULL: not known. */
