@@ -75,7 +75,7 @@ core = $(O)/libgpuprof-core.a
 # questions to CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball cuda-home \
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball wheel cuda-home \
 	format lint formatted reference clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -396,6 +396,11 @@ tarball:
 	@tools/setup package
 	@tools/make-tarball $(O)
 
+# Python wheels for x86-64 and aarch64, in $(O)/wheel. Root alone can make them.
+wheel:
+	@tools/setup wheel
+	@tools/make-wheel $(O)
+
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so' \
 		'$(share)/man/man1'/gpuprof.1 '$(share)/man/man1'/gpuprof-*.1 '$(share)/bash-completion/completions/gpuprof' \
@@ -423,6 +428,7 @@ help:
 	@echo 'format     clang-format in place        lint       clang-format, words, comments'
 	@echo 'clean      remove the build folders     coverage   line coverage of src/ by make test'
 	@echo 'deb        a Debian package             tarball    for any distribution (as root)'
+	@echo 'wheel      for pip (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
 	@echo 'reference  docs/metrics-reference.md, from the definitions'

@@ -30,7 +30,11 @@ struct arrivals {
 static struct arrivals *arrivals;
 static pid_t watcher;
 
-/* glibc names the call since 2.34, and Linux has it since 5.9. */
+/* Linux has the call since 5.9. Headers of glibc before 2.32 have only the kernel's name of it. */
+#ifndef SYS_close_range
+#define SYS_close_range __NR_close_range
+#endif
+
 static void close_between(int first, int last)
 {
     if (first > last || syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0) == 0)

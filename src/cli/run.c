@@ -21,7 +21,7 @@
 
 /* ---- the library ---- */
 
-/* Where it is installed, seen from the command. */
+/* Where it is installed, seen from the command. Python's wheel has it in libexec. */
 #ifndef GP_LIBRARY_FOLDER
 #define GP_LIBRARY_FOLDER "../lib"
 #endif
@@ -36,7 +36,8 @@ static bool find_library(struct gp_text *path)
     }
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
-    static const char *const files[] = {"libgpuprof.so", GP_LIBRARY_FOLDER "/libgpuprof.so"};
+    static const char *const files[] = {"libgpuprof.so", GP_LIBRARY_FOLDER "/libgpuprof.so",
+                                        "../libexec/libgpuprof.so"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         gp_text_clear(path);
         gp_text_addf(path, "%s/%s", self, files[i]);

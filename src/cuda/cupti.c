@@ -1,8 +1,10 @@
 #include "cuda/cupti.h"
+#include "base/log.h"
 #include "base/surroundings.h"
 #include "cuda/cupti_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@ struct found {
     struct gp_cupti functions;
     bool has_ranges, has_host_lists, has_sass, has_events;
     uint32_t version;
+    void *handle;
     const char *reason; /* why there is none */
 };
 
@@ -69,10 +72,15 @@ static bool lacks_driver(void *handle)
            !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 }
 
+static const char *named_file(void)
+{
+    return secure_getenv("GPUPROF_CUPTI");
+}
+
 static void search(struct found *f)
 {
-    void *handle =
-        gp_cupti_open(secure_getenv("GPUPROF_CUPTI"), secure_getenv("CUDA_HOME"), &f->reason);
+    void *handle = gp_cupti_open(named_file(), secure_getenv("CUDA_HOME"), &f->reason);
+    f->handle = handle;
     if (handle && lacks_driver(handle))
         f->reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
                     "name an earlier one";
@@ -99,6 +107,15 @@ bool gp_cupti_find(const char **why)
     }
     *why = found.reason;
     return !*why;
+}
+
+void gp_cupti_say_file(void)
+{
+    static struct gp_once once;
+    const char *named = named_file();
+    struct link_map *map = NULL;
+    if (!(named && *named) && dlinfo(found.handle, RTLD_DI_LINKMAP, &map) == 0)
+        gp_say_limited(&once, 1, "CUPTI is taken from %s", map->l_name);
 }
 
 uint32_t gp_cupti_version(void)

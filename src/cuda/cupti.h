@@ -47,11 +47,14 @@ struct gp_cupti {
 
 extern struct gp_cupti gp_cupti;
 
-/* Finds CUPTI, the first of: the file GPUPROF_CUPTI, the copy the program has loaded already,
- * CUDA_HOME, /usr/local/cuda, the loader's path. Needs 12.6 or later, which brought the Range
- * Profiler. Returns false with the reason in *why, also when it did so before. Loads the library:
- * call it outside locks the program could wait for. */
+/* Finds CUPTI, the first of: the file GPUPROF_CUPTI, the copy the program has loaded already, those
+ * of cuda/cupti_search.h, CUDA_HOME, /usr/local/cuda, the loader's path. Needs 12.6 or later, which
+ * brought the Range Profiler. Returns false with the reason in *why, also when it did so before.
+ * Loads the library: call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
+
+/* Says once which file was found; not of the one that GPUPROF_CUPTI names. */
+void gp_cupti_say_file(void);
 
 /* Loads the library that gp_cupti_find will return, in a thread of its own. That takes a tenth of a
  * second or two: the program makes its context meanwhile. errno may change. */

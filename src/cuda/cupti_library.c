@@ -1,6 +1,8 @@
 #include "cuda/cupti_library.h"
 
 #include "base/text.h"
+#include "cuda/cupti_search.h"
+#include "cuda/driver.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -61,6 +63,31 @@ static void *open_named(void)
     return handle;
 }
 
+/* CUDA 12.6 brought the Range Profiler. One that is closed has not been used. */
+static bool is_too_old(void *handle)
+{
+    return !gp_real_dlsym(handle, "cuptiRangeProfilerEnable");
+}
+
+static void *open_of_wheels(bool old_too)
+{
+    struct gp_text paths = {0};
+    void *handle = NULL;
+    int driver = 0;
+    if (gp_cuda.cuDriverGetVersion && gp_cuda.cuDriverGetVersion(&driver) != CUDA_SUCCESS)
+        driver = 0;
+    gp_cupti_search(driver, &paths);
+    for (size_t at = 0; !handle && at < paths.length; at += strlen(paths.data + at) + 1) {
+        handle = dlopen(paths.data + at, RTLD_LAZY | RTLD_LOCAL);
+        if (handle && !old_too && is_too_old(handle)) {
+            dlclose(handle);
+            handle = NULL;
+        }
+    }
+    gp_text_free(&paths);
+    return handle;
+}
+
 /* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
 static void *open_itself(const char *file, const char *toolkit, const char **why)
 {
@@ -72,14 +99,18 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
     }
     void *handle = open_loaded();
     if (!handle)
+        handle = open_of_wheels(false);
+    if (!handle)
         handle = open_below(toolkit);
     if (!handle)
         handle = open_below("/usr/local/cuda");
     if (!handle)
         handle = open_named();
     if (!handle)
+        handle = open_of_wheels(true);
+    if (!handle)
         *why = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
-               "GPUPROF_CUPTI to the file";
+               "GPUPROF_CUPTI to the file, or pip install 'gpuprof[cupti]'";
     return handle;
 }
 

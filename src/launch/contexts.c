@@ -279,6 +279,7 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
     if (!gp_cupti_find(why))
         return false;
+    gp_cupti_say_file();
     if (!c->described)
         gp_collector_describe(&c->device);
     c->described = true;

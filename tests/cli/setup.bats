@@ -59,5 +59,5 @@ on_a_terminal() {
 @test "an unknown word is one line" {
     run tools/setup everything
     [ "$status" -eq 1 ]
-    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, aarch64, package, fresh" ]
+    [ "$output" = "setup: 'everything' is none of build, test, coverage, page, wheel, aarch64, package, fresh" ]
 }

@@ -5,10 +5,13 @@
 #include "driver/faults.h"
 
 #define DRIVER_VERSION 13000
+#define DRIVER_VERSION_12 12080
 #define OLD_DRIVER_VERSION 11040
 
 int gpusim_driver_version(void)
 {
+    if (gpusim_fault_is("olddriver", "12"))
+        return DRIVER_VERSION_12;
     return gpusim_fault("olddriver") ? OLD_DRIVER_VERSION : DRIVER_VERSION;
 }
 

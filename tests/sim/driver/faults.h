@@ -10,7 +10,7 @@
  *                       later ones
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
- *   olddriver           the driver calls itself CUDA 11.4
+ *   olddriver           the driver calls itself CUDA 11.4; olddriver=12: CUDA 12.8
  *   noparameters        the driver does not say which parameters a kernel has
  *   edges=KIND          the edges of graphs are programmatic, or of an unknown kind
  *   refused             launches that CUPTI counts are refused
