@@ -305,11 +305,13 @@ $(O)/sim/libcupti.so.13: $(sim_cupti_obj)
 sim_programs_cflags = $(filter-out $(san_flags),$(sim_cflags)) -O0
 sim_kernels_obj = $(filter-out %/coroutine.o,$(call sim_objects,tests/sim/model/*.c))
 $(sim_kernels_obj): san_flags =
+$(O)/sim/programs/tool_linked: $(O)/sim/libcupti.so.13
+$(O)/sim/programs/tool_linked: more_libs = -Wl,--no-as-needed $(O)/sim/libcupti.so.13
 $(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1 $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -c -o $@.o $<
-	$(Q)$(CC) $(san_flags) -o $@ $@.o -L$(O)/sim -lcuda $(system_libs)
+	$(Q)$(CC) $(san_flags) -o $@ $@.o -L$(O)/sim -lcuda $(more_libs) $(system_libs)
 $(O)/sim/programs/lib%.so: tests/sim/programs/%_library.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

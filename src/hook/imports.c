@@ -1,6 +1,7 @@
 #include "hook/imports.h"
 
 #include "base/imports.h"
+#include "hook/cupti.h"
 #include "hook/table.h"
 
 #include <dlfcn.h>
@@ -45,6 +46,9 @@ static void *for_import(void *data, const char *symbol, void *address)
     struct search *s = data;
     if (strcmp(symbol, "dlsym") == 0)
         return !address || address == (void *)gp_real_dlsym ? (void *)&dlsym : NULL;
+    void *cupti = gp_cupti_export(symbol);
+    if (cupti)
+        return cupti;
     const struct gp_hook *hook = gp_hook_by_symbol(symbol);
     if (!hook || address == hook->wrapper)
         return NULL;
