@@ -294,7 +294,11 @@ $(O)/sim/libcuda.so.1: $(sim_driver_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcuda.so.1 $(@D)/libcuda.so
-$(O)/sim/libcupti.so.13: $(sim_cupti_obj)
+$(O)/sim/libnvperf_host.so: tests/sim/nvperf/host.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -fPIC $(warnings) -Wl,-soname,libnvperf_host.so -o $@ $<
+$(O)/sim/libcupti.so.13: $(sim_cupti_obj) | $(O)/sim/libnvperf_host.so
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)

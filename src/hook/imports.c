@@ -1,5 +1,6 @@
 #include "hook/imports.h"
 
+#include "base/checker.h"
 #include "base/imports.h"
 #include "hook/cupti.h"
 #include "hook/table.h"
@@ -31,7 +32,19 @@ struct search {
 
 __attribute__((constructor)) static void begin(void)
 {
+    gp_checker_begins();
     atomic_store(&begun, true);
+}
+
+/* A sanitizer's own, which may not be ready yet, would come first. */
+static int for_each_object(int (*see)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    static _Atomic(void *) found;
+    int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+    if (!atomic_load(&found))
+        atomic_store(&found, gp_real_dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+    *(void **)&iterate = atomic_load(&found);
+    return iterate ? iterate(see, data) : 0;
 }
 
 static int read_count(struct dl_phdr_info *object, size_t size, void *added)
@@ -118,16 +131,16 @@ static int mend_addresses(struct dl_phdr_info *object, size_t size, void *search
 static void search(struct search *s)
 {
     s->whole = true;
-    dl_iterate_phdr(mend_imports, s);
+    for_each_object(mend_imports, s);
     if (!s->every_data && !s->mended_count && !s->needs_driver)
         return;
     if (!gp_driver_find() || !gp_cuda.cuInit)
         return;
     if (s->needs_driver)
-        dl_iterate_phdr(mend_imports, s);
-    dl_iterate_phdr(find_driver, s);
+        for_each_object(mend_imports, s);
+    for_each_object(find_driver, s);
     if (s->low && (s->every_data || s->mended_count))
-        dl_iterate_phdr(mend_addresses, s);
+        for_each_object(mend_addresses, s);
 }
 
 static bool may_search(void)
@@ -141,14 +154,16 @@ static bool may_search(void)
 static void mend(bool every_data)
 {
     struct search s = {.every_data = every_data};
-    if (!atomic_load(&begun))
+    gp_real_dlsym_find();
+    if (!atomic_load(&begun) || !gp_real_dlsym)
         return;
-    dl_iterate_phdr(read_count, &s.added);
+    for_each_object(read_count, &s.added);
     if ((s.added == atomic_load(&seen) && !every_data) || !may_search())
         return;
     const int saved_errno = errno;
-    gp_real_dlsym_find();
+    gp_checker_rests();
     search(&s);
+    gp_checker_goes_on();
     if (s.whole)
         atomic_store(&seen, s.added);
     atomic_store(&searching, 0);
