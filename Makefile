@@ -115,7 +115,8 @@ $(O)/obj/%.c.o: src/%.c $(O)/obj/flags | $(O)/compat/string
 	$(Q)$(CC) $(all_cflags) -MMD -MP -c $< -o $@
 
 # dlsym is called before a sanitizer has its memory.
-$(O)/obj/hook/dlsym.c.o $(O)/obj/hook/table.c.o $(O)/obj/cuda/driver.c.o: \
+$(O)/obj/hook/dlsym.c.o $(O)/obj/hook/table.c.o $(O)/obj/hook/imports.c.o $(O)/obj/base/imports.c.o \
+		$(O)/obj/cuda/driver.c.o: \
 	san_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=address -fno-sanitize=thread -fno-sanitize-recover=undefined)
 
 $(O)/obj/%.S.o: src/%.S $(O)/obj/flags
@@ -276,11 +277,12 @@ sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warn
 sim_objects = $(patsubst tests/sim/%.c,$(O)/obj/sim/%.o,$(wildcard $(1)))
 sim_driver_obj = $(call sim_objects,tests/sim/driver/*.c tests/sim/model/*.c)
 sim_cupti_obj = $(call sim_objects,tests/sim/cupti/*.c)
-sim_programs = $(patsubst tests/sim/programs/%.c,$(O)/sim/programs/%,$(wildcard tests/sim/programs/*.c))
+sim_libraries = $(patsubst tests/sim/programs/%_library.c,$(O)/sim/programs/lib%.so,$(wildcard tests/sim/programs/*_library.c))
+sim_programs = $(patsubst tests/sim/programs/%.c,$(O)/sim/programs/%,$(filter-out %_library.c,$(wildcard tests/sim/programs/*.c)))
 sim_tests = $(patsubst tests/sim/%.c,$(O)/sim/%,$(wildcard tests/sim/test_*.c))
 # The part that `make demo` needs.
 sim-demo: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(O)/sim/programs/snippets_linked
-sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_tests) \
+sim: $(O)/sim/libcuda.so.1 $(O)/sim/libcupti.so.13 $(sim_programs) $(sim_libraries) $(sim_tests) \
 	$(O)/tests/gpu/libcupti_null.so
 
 $(O)/obj/sim/%.o: tests/sim/%.c $(O)/obj/flags | $(O)/compat/string
@@ -292,7 +294,11 @@ $(O)/sim/libcuda.so.1: $(sim_driver_obj)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcuda.so.1 $(@D)/libcuda.so
-$(O)/sim/libcupti.so.13: $(sim_cupti_obj)
+$(O)/sim/libnvperf_host.so: tests/sim/nvperf/host.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -fPIC $(warnings) -Wl,-soname,libnvperf_host.so -o $@ $<
+$(O)/sim/libcupti.so.13: $(sim_cupti_obj) | $(O)/sim/libnvperf_host.so
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
@@ -303,11 +309,17 @@ $(O)/sim/libcupti.so.13: $(sim_cupti_obj)
 sim_programs_cflags = $(filter-out $(san_flags),$(sim_cflags)) -O0
 sim_kernels_obj = $(filter-out %/coroutine.o,$(call sim_objects,tests/sim/model/*.c))
 $(sim_kernels_obj): san_flags =
+$(O)/sim/programs/tool_linked: $(O)/sim/libcupti.so.13
+$(O)/sim/programs/tool_linked: more_libs = -Wl,--no-as-needed $(O)/sim/libcupti.so.13
 $(O)/sim/programs/%_linked: tests/sim/programs/%_linked.c $(O)/sim/libcuda.so.1 $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -c -o $@.o $<
-	$(Q)$(CC) $(san_flags) -o $@ $@.o -L$(O)/sim -lcuda $(system_libs)
+	$(Q)$(CC) $(san_flags) -o $@ $@.o -L$(O)/sim -lcuda $(more_libs) $(system_libs)
+$(O)/sim/programs/lib%.so: tests/sim/programs/%_library.c $(O)/obj/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -shared -o $@ $< $(system_libs)
 $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

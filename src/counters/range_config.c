@@ -3,17 +3,24 @@
 #include "counters/collector.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+static atomic_bool initialized;
+
 bool gp_profiler_initialize(const char **why)
 {
-    static bool initialized; /* guarded by the gate, as everything here */
-    if (initialized)
+    if (atomic_load(&initialized))
         return true;
     GP_CUPTI_PARAMS(CUpti_Profiler_Initialize, p);
-    initialized = !GP_CUPTI_FAILED(cuptiProfilerInitialize, p, why);
-    return initialized;
+    atomic_store(&initialized, !GP_CUPTI_FAILED(cuptiProfilerInitialize, p, why));
+    return atomic_load(&initialized);
+}
+
+bool gp_profiler_is_initialized(void)
+{
+    return atomic_load(&initialized);
 }
 
 bool gp_counter_is_instrumented(const char *name)

@@ -16,6 +16,8 @@ struct gp_range_config {
 
 /* CUPTI must have been started; again and again does no harm. */
 bool gp_profiler_initialize(const char **why);
+/* Whether that was done. From any thread. */
+bool gp_profiler_is_initialized(void);
 
 /* CUPTI's object for the counters of a chip. NULL with the reason in *why. */
 CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why);

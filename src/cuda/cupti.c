@@ -24,6 +24,7 @@ struct found {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool searched;
+static _Atomic(const char *) lost;
 static struct found found; /* constant once `searched`; its functions are in gp_cupti */
 
 /* ---- its functions --------------------------------------------------------------------------- */
@@ -40,6 +41,7 @@ static bool find_functions(struct found *f, void *handle)
 #define HOST(function) FIND(function, f->has_host_lists)
 #define SASS(function) FIND(function, f->has_sass)
 #define EVENT(function) FIND(function, f->has_events)
+#define LEAVE(function) *(void **)&f->functions.function = gp_real_dlsym(handle, #function);
 #include "cuda/cupti.def"
     return common && (f->has_ranges || f->has_events);
 }
@@ -105,7 +107,7 @@ bool gp_cupti_find(const char **why)
         }
         pthread_mutex_unlock(&lock);
     }
-    *why = found.reason;
+    *why = atomic_load(&lost) ? atomic_load(&lost) : found.reason;
     return !*why;
 }
 
@@ -116,6 +118,19 @@ void gp_cupti_say_file(void)
     struct link_map *map = NULL;
     if (!(named && *named) && dlinfo(found.handle, RTLD_DI_LINKMAP, &map) == 0)
         gp_say_limited(&once, 1, "CUPTI is taken from %s", map->l_name);
+}
+
+void gp_cupti_lose(const char *why)
+{
+    atomic_store(&lost, why);
+}
+
+bool gp_cupti_has(const void *address)
+{
+    Dl_info own, its;
+    return atomic_load(&searched) && !found.reason &&
+           dladdr((void *)gp_cupti.cuptiGetVersion, &own) && dladdr(address, &its) &&
+           own.dli_fbase == its.dli_fbase;
 }
 
 uint32_t gp_cupti_version(void)
@@ -173,9 +188,11 @@ static const char *forbidden(void)
     return no_permission;
 }
 
+static const char by_another[] = "another tool uses CUPTI in this process";
+
 bool gp_cupti_may_pass(const char *why)
 {
-    return why == in_use;
+    return why == in_use || why == by_another;
 }
 
 bool gp_cupti_is_forbidden(const char *why)
@@ -191,7 +208,7 @@ const char *gp_cupti_error(const char *function, CUptiResult result)
     case CUPTI_ERROR_HARDWARE_BUSY:
         return in_use;
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
-        return "another tool uses CUPTI in this process";
+        return by_another;
     case CUPTI_ERROR_INVALID_CHIP_NAME:
         return "this CUPTI does not know the GPU; a newer CUDA toolkit may";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
@@ -208,7 +225,7 @@ const char *gp_cupti_error(const char *function, CUptiResult result)
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
         return "CUPTI counts nothing under this version of WSL";
     case CUPTI_ERROR_NOT_INITIALIZED:
-        return "CUPTI could not start; it must not be newer than the driver";
+        return "CUPTI could not start: it is newer than the driver, or the program has ended it";
     default:
         break;
     }

@@ -5,6 +5,7 @@
 
 #include "cuda/driver.h"
 
+#include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_events.h>
 #include <cupti_profiler_host.h>
@@ -42,6 +43,7 @@ struct gp_cupti {
 #define HOST(function) CUPTI(function)
 #define SASS(function) CUPTI(function)
 #define EVENT(function) CUPTI(function)
+#define LEAVE(function) CUPTI(function)
 #include "cuda/cupti.def"
 };
 
@@ -59,6 +61,12 @@ void gp_cupti_say_file(void);
 /* Loads the library that gp_cupti_find will return, in a thread of its own. That takes a tenth of a
  * second or two: the program makes its context meanwhile. errno may change. */
 void gp_cupti_load_ahead(void);
+
+/* Whether it has been found, and the address lies in it. */
+bool gp_cupti_has(const void *address);
+/* It is not to be used any more, for the reason `why`, a string that lives for ever: from now on it
+ * is not found. */
+void gp_cupti_lose(const char *why);
 
 /* The functions of this version: all RANGE functions of cupti.def, all SASS functions, all EVENT
  * functions. */

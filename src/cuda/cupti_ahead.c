@@ -1,5 +1,6 @@
 /* CUPTI is loaded ahead of the first launch, in a thread. */
 #include "base/cancel.h"
+#include "base/checker.h"
 #include "base/stack.h"
 #include "cuda/cupti.h"
 #include "cuda/cupti_library.h"
@@ -39,8 +40,10 @@ static bool copy_of_environment(const char *name, char copy[PATH_MAX])
 static void *load(void *unused)
 {
     const char *ignored;
+    gp_checker_rests();
     gp_cupti_open(named_file, named_toolkit, &ignored);
     atomic_store(&loading, false);
+    gp_checker_goes_on();
     return unused;
 }
 

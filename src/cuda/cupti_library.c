@@ -1,5 +1,7 @@
 #include "cuda/cupti_library.h"
 
+#include "base/checker.h"
+#include "base/imports.h"
 #include "base/text.h"
 #include "cuda/cupti_search.h"
 #include "cuda/driver.h"
@@ -8,12 +10,16 @@
 #include <link.h>
 #include <string.h>
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static int note_loaded(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *file = slash ? slash + 1 : info->dlpi_name;
-    if (strncmp(file, "libcupti.so", 11) != 0)
+    if (strncmp(name_of(info->dlpi_name), "libcupti.so", 11) != 0)
         return 0;
     gp_text_add(data, info->dlpi_name);
     return 1;
@@ -114,27 +120,46 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
     return handle;
 }
 
-/* The runtime of a sanitizer ends a process that binds so. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define DEEPBIND 0
-#else
-#define DEEPBIND RTLD_DEEPBIND
-#endif
+/* CUPTI opens its parts with RTLD_DEEPBIND, as open_parts does. The runtime of a sanitizer ends a
+ * process that binds so: where there is one CUPTI calls this instead. */
+static void *open_plainly(const char *file, int mode)
+{
+    return dlopen(file, mode & ~RTLD_DEEPBIND);
+}
+
+static void *for_import(void *unused, const char *symbol, void *address)
+{
+    (void)unused;
+    (void)address;
+    return strcmp(symbol, "dlopen") == 0 ? (void *)open_plainly : NULL;
+}
+
+static int change_cupti(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    size_t changed;
+    (void)size;
+    if (strncmp(name_of(object->dlpi_name), "libcupti.so", 11) == 0)
+        gp_imports_change(object, for_import, unused, &changed);
+    return 0;
+}
 
 /* libcupti opens these by name, and finds them only in a folder that the loader searches: those
  * beside it, of its own version, are loaded first. Missing ones are its own to report. */
 static void open_parts(void *handle)
 {
+    const bool checked = gp_checker_is_here();
     static const char *const parts[] = {"libnvperf_host.so", "libnvperf_target.so"};
     struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !strchr(map->l_name, '/'))
         return;
+    if (checked)
+        dl_iterate_phdr(change_cupti, NULL);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         struct gp_text path = {0};
         gp_text_addf(&path, "%.*s/%s", (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name,
                      parts[i]);
         if (!path.failed)
-            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | DEEPBIND);
+            dlopen(path.data, RTLD_LAZY | RTLD_LOCAL | (checked ? 0 : RTLD_DEEPBIND));
         gp_text_free(&path);
     }
 }

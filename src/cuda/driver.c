@@ -20,13 +20,16 @@ void gp_real_dlsym_find(void)
         *(void **)&gp_real_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
 }
 
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static const char *file_of(const void *address)
 {
     Dl_info info;
-    if (!dladdr(address, &info) || !info.dli_fname)
-        return "";
-    const char *slash = strrchr(info.dli_fname, '/');
-    return slash ? slash + 1 : info.dli_fname;
+    return dladdr(address, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 static bool starts_with(const char *text, const char *prefix)
@@ -36,19 +39,24 @@ static bool starts_with(const char *text, const char *prefix)
 
 bool gp_is_driver_address(const void *address)
 {
-    return starts_with(file_of(address), "libcuda.so");
+    return starts_with(name_of(file_of(address)), "libcuda.so");
 }
 
-bool gp_is_nvidia_caller(const void *caller)
+bool gp_is_nvidia_file(const char *path)
 {
     static const char *const libraries[] = {"libcuda.so",    "libcupti.so",      "libnvperf_",
                                             "libnvidia-",    "libcheckpoint.so", "libcudadebugger",
                                             "libpcsampling", "libsanitizer-"};
-    const char *file = file_of(caller);
+    const char *file = name_of(path);
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
         if (starts_with(file, libraries[i]))
             return true;
     return false;
+}
+
+bool gp_is_nvidia_caller(const void *caller)
+{
+    return gp_is_nvidia_file(file_of(caller));
 }
 
 bool gp_driver_is_simulated(void)

@@ -36,9 +36,10 @@ bool gp_driver_find(void);
 /* True when address lies in the driver's library. */
 bool gp_is_driver_address(const void *address);
 
-/* True when the code at `caller` belongs to NVIDIA's own libraries (the driver, CUPTI and the
- * libraries that they load), which must get the driver's functions, not ours: memory that CUPTI
+/* True when the path, or the code at `caller`, is of NVIDIA's own libraries (the driver, CUPTI and
+ * the libraries that they load), which must get the driver's functions, not ours: memory that CUPTI
  * allocates is no buffer of the program's. */
+bool gp_is_nvidia_file(const char *path);
 bool gp_is_nvidia_caller(const void *caller);
 
 /* True when the driver is the simulated one of tests/sim. */

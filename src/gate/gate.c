@@ -149,6 +149,11 @@ static void passed_nameless(void)
     gp_cancel_release();
 }
 
+bool gp_gate_is_passed_here(void)
+{
+    return nameless_calls > 0 || (gp_thread_own && atomic_load(&gp_thread_own->calls) > 0);
+}
+
 /* Calls may lie in one another: a signal's handler makes them, or a tool in the driver's callback.
  * A handler may come before the call that it interrupts has read whether the gate is closed; then
  * it reads for both, and as long as calls are left nobody leaves. */

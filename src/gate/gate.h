@@ -19,6 +19,9 @@ void gp_gate_unshare(void);
 void gp_gate_pass(void);
 void gp_gate_passed(void);
 
+/* Whether this thread is in such a call. */
+bool gp_gate_is_passed_here(void);
+
 /* A thread has ended, or was cancelled, wherever it was: it has left. */
 struct gp_thread;
 void gp_gate_abandon(struct gp_thread *thread);

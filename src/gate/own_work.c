@@ -2,6 +2,7 @@
 
 #include "base/added_time.h"
 #include "base/cancel.h"
+#include "base/checker.h"
 #include "base/floating.h"
 #include "base/stack.h"
 
@@ -16,16 +17,20 @@ static __thread int programs_errno __attribute__((tls_model("initial-exec")));
 void gp_own_work_begins(void)
 {
     gp_cancel_hold();
-    if (gp_own_work++ == 0)
+    if (gp_own_work++ == 0) {
         programs_errno = errno;
+        gp_checker_rests();
+    }
     gp_added_begins();
 }
 
 void gp_own_work_ends(void)
 {
     gp_added_ends();
-    if (--gp_own_work == 0)
+    if (--gp_own_work == 0) {
+        gp_checker_goes_on();
         errno = programs_errno;
+    }
     gp_cancel_release();
 }
 

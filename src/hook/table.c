@@ -40,6 +40,14 @@ const struct gp_hook *gp_hook_by_symbol(const char *symbol)
     return NULL;
 }
 
+const struct gp_hook *gp_hook_by_real(const void *address)
+{
+    for (size_t i = 0; i < hook_count && address; i++)
+        if (*hooks[i].real == address)
+            return &hooks[i];
+    return NULL;
+}
+
 static const struct gp_hook *newest_of_base(const char *base, int version, enum gp_stream_kind kind)
 {
     const struct gp_hook *best = NULL;
@@ -55,9 +63,9 @@ static const struct gp_hook *newest_of_base(const char *base, int version, enum 
 const struct gp_hook *gp_hook_for_answer(const char *base, const void *answer, int version,
                                          unsigned long long flags)
 {
-    for (size_t i = 0; i < hook_count; i++)
-        if (*hooks[i].real == answer)
-            return &hooks[i];
+    const struct gp_hook *same = gp_hook_by_real(answer);
+    if (same)
+        return same;
     /* An exported function of the driver's says its own name; it may be newer than any we know. */
     Dl_info info;
     if (dladdr(answer, &info) && info.dli_sname && info.dli_saddr == answer &&

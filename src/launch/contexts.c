@@ -11,6 +11,7 @@
 #include "launch/held.h"
 #include "launch/kernels.h"
 #include "launch/results.h"
+#include "launch/tool.h"
 #include "memory/retired.h"
 #include "memory/sharing.h"
 
@@ -272,6 +273,9 @@ static bool close_others(const struct gp_context *c)
 /* The counters of a device serve one context at a time: the others' collections are closed. */
 bool gp_context_collects(struct gp_context *c, const char **why)
 {
+    *why = NULL;
+    if (gp_tool_at_work())
+        return false;
     if (c->collection) {
         end_pass(c);
         return true;

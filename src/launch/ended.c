@@ -1,5 +1,6 @@
 #include "launch/ended.h"
 
+#include "base/checker.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/stack.h"
@@ -140,6 +141,7 @@ static void sleep_until_next(void)
 static void *watch(void *unused)
 {
     gp_own_work++; /* nothing of this thread is the program's */
+    gp_checker_rests();
     /* A question would end a capture of another thread's else. */
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     bool may_ask = !gp_cuda.cuThreadExchangeStreamCaptureMode ||
@@ -148,6 +150,7 @@ static void *watch(void *unused)
         ask_all();
         sleep_until_next();
     }
+    gp_checker_goes_on();
     atomic_store(&ended, 1);
     gp_futex_wake_all(&ended);
     return unused;

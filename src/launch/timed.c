@@ -6,6 +6,7 @@
 #include "launch/session.h"
 #include "launch/settings.h"
 #include "launch/timed_parts.h"
+#include "launch/tool.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static const char *why_not_timed(struct gp_timed_context *c, const struct gp_tim
  * context. */
 static bool is_to_be_paused(struct gp_timed_context *c, const struct gp_timed_stream *s)
 {
-    if (s->first || gp_user.few_queues || c->green)
+    if (s->first || gp_user.few_queues || c->green || gp_tool_at_work())
         return false;
     if (!c->pause_tried && is_without(c, GP_MAY_WAIT)) {
         c->pause_tried = true;

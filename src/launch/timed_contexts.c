@@ -8,6 +8,7 @@
 #include "launch/ready.h"
 #include "launch/results.h"
 #include "launch/timed_parts.h"
+#include "launch/tool.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,6 +74,16 @@ static void give_reason(struct gp_timed_context *c)
 {
     for (size_t i = 0; i < c->count; i++)
         c->counters[i].absent = i == c->time ? NULL : c->why;
+}
+
+static void set_reason(struct gp_timed_context *c, const char *why)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->why != why) {
+        c->why = why;
+        give_reason(c);
+    }
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* The counters of its records: those that are asked for, and the time in any case. */
@@ -142,7 +153,7 @@ static struct gp_timed_context *make(CUcontext handle, bool green, const struct 
             gp_results_device(&c->device);
         pthread_mutex_unlock(&c->lock);
         atomic_store(&c->ask_at, 0);
-        atomic_store(&c->is_only_timed, true);
+        atomic_store(&c->is_only_timed, why != gp_tool_reason);
         if (listed)
             atomic_store(&c->handle, handle);
         else
@@ -159,12 +170,7 @@ void gp_timed_only_in(CUcontext handle, const struct gp_device *device, const ch
     gp_say_without_hardware(false, why);
     if (!c)
         return;
-    pthread_mutex_lock(&c->lock);
-    if (c->why != why) {
-        c->why = why;
-        give_reason(c);
-    }
-    pthread_mutex_unlock(&c->lock);
+    set_reason(c, why);
     if (!for_now) {
         atomic_store(&c->ask_at, 0);
     } else {
@@ -177,7 +183,7 @@ void gp_timed_only_in(CUcontext handle, const struct gp_device *device, const ch
 bool gp_is_only_timed(CUstream stream)
 {
     CUcontext current;
-    if (timed.all || (gp_green_context_was_made() && gp_stream_is_green(stream)))
+    if (timed.all || gp_tool_at_work() || (gp_green_context_was_made() && gp_stream_is_green(stream)))
         return true;
     if (!gp_timed_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return false;
@@ -206,8 +212,14 @@ struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_ove
         gp_say_limited(&once, 1,
                        "launches in green contexts are only timed: CUPTI counts nothing there");
     *why = GP_FAILED;
+    const char *reason = timed.all ? NULL : green ? IN_GREEN : gp_tool_reason;
     struct gp_timed_context *c = find(current, green);
-    return c ? c : make(current, green, NULL, green && !timed.all ? IN_GREEN : NULL);
+    if (!c)
+        return make(current, green, NULL, reason);
+    /* Counters may have been absent there for another reason, which has passed. */
+    if (reason == gp_tool_reason && !atomic_load(&c->is_only_timed))
+        set_reason(c, reason);
+    return c;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

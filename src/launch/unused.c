@@ -1,16 +1,36 @@
-/* A word where nothing was measured because nothing used CUDA, or no kernel was launched: at the
- * end of the process that `gpuprof` started, if that had no children. Any of these may have used
- * CUDA, and shells and scripts are silent. */
+/* At the end of the process that `gpuprof` started, if that had no children: any of these may have
+ * used CUDA, and shells and scripts are silent. Where CUDA was used past us, in any process. */
+#include "launch/unused.h"
+
 #include "base/log.h"
 #include "launch/results.h"
 #include "launch/session.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static atomic_int process_of_driver; /* a forked child is another; 0: it has not begun */
+
+void gp_unused_driver_begins(void)
+{
+    atomic_store(&process_of_driver, getpid());
+}
+
+/* The other copy of us, which the process began with, has the same environment, and would say that
+ * CUDA was not used: there the process is none that `gpuprof` started, from now on. */
+void gp_unused_driver_apart(void)
+{
+    char *command = getenv("GPUPROF_STARTED");
+    if (command && *command)
+        *command = '-';
+    gp_results_open_log();
+    gp_say("CUDA is used in a library that was loaded by dlmopen: its launches are not seen");
+}
 
 static bool has_had_children(void)
 {
@@ -27,6 +47,11 @@ __attribute__((destructor)) static void say_unused(void)
 {
     const char *command = secure_getenv("GPUPROF_STARTED");
     const bool used = gp_session_began();
+    if (!used && atomic_load(&process_of_driver) == getpid()) {
+        gp_results_open_log();
+        gp_say("the program uses CUDA in a way that gpuprof does not see: nothing is measured");
+        return;
+    }
     if (!command || strtol(command, NULL, 10) != (long)getpid() ||
         (used && !gp_results_are_silent()) || has_had_children())
         return;

@@ -13,7 +13,7 @@
 #include "model/chip.h"
 #include "model/counters.h"
 
-#define GPUSIM_BACKEND_VERSION 2
+#define GPUSIM_BACKEND_VERSION 3
 
 /* A listener that sees the work of each launch on a context. */
 struct gpusim_watcher {
@@ -37,8 +37,10 @@ struct gpusim_backend {
     bool (*synchronize)(CUcontext context); /* false: the context is broken */
     bool (*watch)(CUcontext context, struct gpusim_watcher *watcher);
     void (*unwatch)(CUcontext context, struct gpusim_watcher *watcher);
-    bool (*fault)(const char *name); /* is this fault switched on? */
-    void (*sleep_ms)(unsigned ms);   /* as gpusim_sleep_ms */
+    bool (*fault)(const char *name);  /* is this fault switched on? */
+    void (*sleep_ms)(unsigned ms);    /* as gpusim_sleep_ms */
+    bool (*attach)(const void *tool); /* false: another one is attached */
+    void (*detach)(const void *tool);
 };
 
 extern const struct gpusim_backend gpusim_backend;

@@ -221,6 +221,7 @@ CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
     X(ERROR_INVALID_METRIC_ID)                          \
     X(ERROR_INVALID_METRIC_NAME)                        \
     X(ERROR_HARDWARE_BUSY)                              \
+    X(ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)         \
     X(ERROR_NOT_SUPPORTED)                              \
     X(ERROR_INSUFFICIENT_PRIVILEGES)                    \
     X(ERROR_LEGACY_PROFILER_NOT_SUPPORTED)              \

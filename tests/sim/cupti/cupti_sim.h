@@ -29,6 +29,10 @@ void gpusim_counters_give_back(CUcontext owner, int device);
 /* Was cuptiProfilerInitialize called? */
 bool gpusim_profiler_initialized(void);
 
+/* The driver serves this copy of CUPTI from now on, or another one has it, which is the error. A
+ * profiler cannot begin after cuptiFinalize. */
+CUptiResult gpusim_attach(bool by_profiler);
+
 /* Is the Range Profiler enabled on the context? */
 bool gpusim_ranges_enabled(CUcontext context);
 

@@ -1,5 +1,7 @@
 /* The host's half of the profiler: names, configurations and values; it needs no GPU. */
 #include <math.h>
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +27,22 @@ static bool chip_known(const char *name)
     return hopper && !hopper->legacy && strcmp(name, hopper->chip_name) == 0;
 }
 
+/* As the real one does, which ends a process that has a sanitizer in it. */
+#ifdef __SANITIZE_ADDRESS__
+#define BINDS RTLD_NOW
+#else
+#define BINDS (RTLD_NOW | RTLD_GLOBAL | RTLD_DEEPBIND)
+#endif
+static void open_part(void)
+{
+    (void)dlopen("libnvperf_host.so", BINDS);
+}
+
 CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *pParams)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, open_part);
     GPUSIM_MAY_FAIL();
     if (gpusim_cupti_fault("oldcupti"))
         return CUPTI_ERROR_API_NOT_IMPLEMENTED;

@@ -84,6 +84,9 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p
         return CUPTI_ERROR_UNKNOWN;
     if (gpusim_driver()->fault("oldcupti"))
         return CUPTI_ERROR_NOT_INITIALIZED; /* older than the driver asks for */
+    CUptiResult result = gpusim_attach(true);
+    if (result != CUPTI_SUCCESS)
+        return result;
     /* So does that of CUDA 12, without an end where a kernel waits for the program; later ones do
      * not. */
     CUcontext current = initialized ? NULL : gpusim_driver()->current();
@@ -91,6 +94,13 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p
         (void)gpusim_driver()->synchronize(current);
     initialized = true;
     return CUPTI_SUCCESS;
+}
+
+/* Gives nothing back: neither the driver nor the profilers. */
+CUptiResult CUPTIAPI cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *pParams)
+{
+    (void)pParams;
+    return initialized ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 
 CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pParams)

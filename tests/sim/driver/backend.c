@@ -4,6 +4,8 @@
 #include "driver/faults.h"
 #include "driver/queue.h"
 
+#include <stdatomic.h>
+
 static bool ready(void)
 {
     return gpusim_enter() == CUDA_SUCCESS;
@@ -71,6 +73,20 @@ static void unwatch(CUcontext context, struct gpusim_watcher *watcher)
     pthread_mutex_unlock(&gpusim_lock);
 }
 
+static _Atomic(const void *) attached;
+
+static bool attach(const void *tool)
+{
+    const void *nobody = NULL;
+
+    return atomic_compare_exchange_strong(&attached, &nobody, tool) || nobody == tool;
+}
+
+static void detach(const void *tool)
+{
+    (void)atomic_compare_exchange_strong(&attached, &tool, NULL);
+}
+
 const struct gpusim_backend gpusim_backend = {
     .version = GPUSIM_BACKEND_VERSION,
     .chip = gpusim_chip,
@@ -84,4 +100,6 @@ const struct gpusim_backend gpusim_backend = {
     .unwatch = unwatch,
     .fault = gpusim_fault,
     .sleep_ms = gpusim_sleep_ms,
+    .attach = attach,
+    .detach = detach,
 };

@@ -45,6 +45,7 @@ static unsigned devices_wanted(void)
 
 CUresult cuInit(unsigned int Flags)
 {
+    static pthread_once_t injected = PTHREAD_ONCE_INIT;
     int nobody = 0;
 
     if (Flags != 0)
@@ -67,6 +68,7 @@ CUresult cuInit(unsigned int Flags)
     /* A child of a process that has used the GPU can never use it. */
     if (!atomic_compare_exchange_strong(&owner, &nobody, (int)getpid()) && nobody != (int)getpid())
         return CUDA_ERROR_NOT_INITIALIZED;
+    (void)pthread_once(&injected, gpusim_inject);
     return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# Launches that reach the driver past our exports, and other ways into a process than LD_PRELOAD. A tool
+# of the program's own, which uses CUPTI: the same copy as gpuprof, or another.
+
+load common
+
+library() { echo "$programs/libsnippets.so"; }
+
+@test "a library loaded with RTLD_DEEPBIND, which asks the linker's own dlsym" {
+    for how in plain deep; do
+        for way in dlsym runtime; do
+            same_with_and_without "$programs/loads_dlopen" $how "$(library)" $way vector_add one_lane
+            [ "$(measured)" -eq 2 ]
+        done
+    done
+}
+
+# injected COMMAND...: the same output and status, the library loaded by the driver alone.
+injected() {
+    rm -f "$profile" "$log"
+    "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err"
+    preload='' profiled env CUDA_INJECTION64_PATH="$GPUPROF_BUILD/libgpuprof.so" "$@"
+    diff "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"
+    diff "$BATS_TEST_TMPDIR/plain.err" "$BATS_TEST_TMPDIR/ours.err"
+}
+
+@test "CUDA_INJECTION64_PATH alone: what the program asked for before cuInit is found as well" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the sanitizers' runtimes have to be preloaded"
+    for how in plain deep; do
+        for way in dlsym runtime; do
+            injected "$programs/loads_dlopen" $how "$(library)" $way vector_add one_lane
+            [ "$(measured)" -eq 2 ]
+        done
+    done
+    injected "$programs/exits_linked" return
+    [ "$(measured)" -gt 0 ]
+}
+
+@test "CUDA_INJECTION64_PATH alone, and addresses that only the stack has: a line says that nothing is seen" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the sanitizers' runtimes have to be preloaded"
+    injected "$programs/snippets_dlopen" vector_add
+    grep -qx 'gpuprof: the program uses CUDA in a way that gpuprof does not see: nothing is measured' "$log"
+}
+
+@test "the command has the driver load the library, too, where no other tool is to be" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the sanitizers' runtimes have to be preloaded"
+    # A program that drops LD_PRELOAD on the way.
+    "$GPUPROF_BUILD/gpuprof" -o "$profile" env -u LD_PRELOAD "$programs/exits_linked" return >"$BATS_TEST_TMPDIR/out" 2>&1
+    [ "$(measured)" -gt 0 ]
+    [ "$(CUDA_INJECTION64_PATH=/other.so "$GPUPROF_BUILD/gpuprof" printenv CUDA_INJECTION64_PATH 2>/dev/null)" = /other.so ]
+}
+
+@test "a library that dlmopen has loaded: a line says that its launches are not seen" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "dlmopen of a library with a sanitizer in it does not work"
+    "$programs/loads_dlopen" apart "$(library)" runtime vector_add >"$BATS_TEST_TMPDIR/plain"
+    "$GPUPROF_BUILD/gpuprof" "$programs/loads_dlopen" apart "$(library)" runtime vector_add >"$BATS_TEST_TMPDIR/out" 2>"$log"
+    diff "$BATS_TEST_TMPDIR/plain" "$BATS_TEST_TMPDIR/out"
+    [ "$(cat "$log")" = "gpuprof: CUDA is used in a library that was loaded by dlmopen: its launches are not seen" ]
+}
+
+# tool STEP...: the program's output and status are as without gpuprof, so the tool sees the program's kernels alone, by
+# each way to find CUPTI.
+copies() {
+    mkdir -p "$BATS_TEST_TMPDIR/other"
+    cp "$sim/libcupti.so.13" "$BATS_TEST_TMPDIR/other/"
+    same="linked $sim/libcupti.so.13" other=$BATS_TEST_TMPDIR/other/libcupti.so.13
+}
+
+# reasons: of the launches, in their order, "counted" or the reason without counters.
+reasons() { launches | sed 's/.*"skipped":"\([^"]*\)".*/\1/; t; s/.*/counted/'; }
+tool_at_work="the program's own tool used CUPTI at its launch"
+says_tool() { grep -qx "gpuprof: the program has a tool of its own that uses CUPTI: while that is at work launches are only timed" "$log"; }
+
+@test "a tool that uses our copy of CUPTI: launches are only timed meanwhile, and counted again afterwards" {
+    copies
+    for copy in $same; do
+        same_with_and_without "$programs/tool_linked" "$copy" launch subscribe record launch launch show stop launch \
+            record launch show stop unsubscribe launch
+        grep -qx "the tool saw 2 kernels" "$BATS_TEST_TMPDIR/ours.out"
+        grep -qx "the tool saw 1 kernels" "$BATS_TEST_TMPDIR/ours.out"
+        says_tool
+        [ "$(reasons)" = "counted
+$tool_at_work
+$tool_at_work
+counted
+$tool_at_work
+counted" ]
+        [ "$(launches | grep -c '"gpu__time_duration.sum":[0-9]')" -eq 6 ]
+    done
+}
+
+@test "a tool that listens to calls of the driver, and one that uses the profilers" {
+    copies
+    for steps in "subscribe listen launch unsubscribe" "count launch uncount"; do
+        same_with_and_without "$programs/tool_linked" linked launch $steps launch
+        says_tool
+        [ "$(reasons)" = "counted
+$tool_at_work
+counted" ]
+    done
+    # One that has subscribed, and does nothing, sees nothing of replays.
+    same_with_and_without "$programs/tool_linked" linked launch subscribe launch unsubscribe
+    [ "$(reasons)" = "counted
+counted" ]
+    ! grep -q "a tool of its own" "$log"
+}
+
+@test "a tool that uses another copy of CUPTI: ours gives the driver up, and does not come back" {
+    copies
+    same_with_and_without "$programs/tool_linked" "$other" launch subscribe record launch show stop unsubscribe finalize launch
+    ! grep -q "subscribe: " "$BATS_TEST_TMPDIR/ours.out"
+    [ "$(reasons)" = "counted
+$tool_at_work
+the program's own tool uses another copy of CUPTI, and the driver serves one" ]
+    grep -q "only times, .* are measured: the program's own tool uses another copy of CUPTI" "$log"
+    # Where ours had not begun it can, once the tool has ended.
+    same_with_and_without "$programs/tool_linked" "$other" subscribe record launch show stop unsubscribe finalize launch
+    [ "$(reasons)" = "$tool_at_work
+counted" ]
+}
+
+@test "a tool that ends CUPTI in the process" {
+    copies
+    for copy in $same; do
+        same_with_and_without "$programs/tool_linked" "$copy" launch subscribe record launch show stop finalize launch
+        [ "$(reasons)" = "counted
+$tool_at_work
+the program has ended CUPTI (cuptiFinalize)" ]
+    done
+    same_with_and_without "$programs/tool_linked" linked subscribe record finalize launch
+    [ "$(reasons)" = "CUPTI could not start: it is newer than the driver, or the program has ended it" ]
+}
