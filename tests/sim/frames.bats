@@ -415,6 +415,10 @@ shared() {
     shared retained "it reaches memory shared with another process" 5
 }
 
+@test "memory of another process that was opened twice is there until it is closed twice" {
+    shared imported_twice "it reaches memory shared with another process" 5
+}
+
 @test "memory shared with another process is not verified either" {
     GPUPROF_VERIFY=always shared imported "it reaches memory shared with another process" 10
 }
@@ -435,8 +439,8 @@ shared() {
 @test "memory that another GPU can write is put back while that one is at rest" {
     export GPUPROF_KERNELS=reach
     GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" busy
-    [ "$(measured reach_around)" -eq 10 ]
-    [ "$(grep -c '"skipped":"another GPU that can write its memory is at work"' "$profile")" -eq 5 ]
+    [ "$(measured reach_around)" -eq 15 ]
+    [ "$(grep -c '"skipped":"another GPU that can write its memory is at work"' "$profile")" -eq 10 ]
     [ "$(grep '"type":"launch"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
 }
 
@@ -556,9 +560,19 @@ has_all_counters() {
 @test "an image that is freed once it is loaded" {
     # Its code is asked for where the hardware counts nothing.
     for fault in busy none; do
-        GPUSIM_FAULTS=$fault same_with_and_without "$programs/contexts_linked" freed
-        [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
+        for case in freed freed_with_option freed_without_promise; do
+            GPUSIM_FAULTS=$fault same_with_and_without "$programs/contexts_linked" $case
+            [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
+        done
     done
+}
+
+@test "an image that the program has promised to preserve" {
+    GPUSIM_FAULTS=busy same_with_and_without "$programs/contexts_linked" freed
+    grep -q "its module was not loaded as machine code" "$profile"
+    GPUSIM_FAULTS=busy same_with_and_without "$programs/contexts_linked" preserved
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
+    [ "$(grep -c "its module was not" "$profile")" -eq 0 ]
 }
 
 @test "a kernel at the handle of one that was not selected" {

@@ -43,6 +43,11 @@ retired() {
     retired 100 40 twice
 }
 
+@test "memory that the driver refuses to free stays" {
+    retired 5 20 refused
+    GPUPROF_REPLAY=now retired 5 50 refused
+}
+
 @test "other sizes, other threads, other contexts" {
     retired 40 30 sizes
     retired 600 300 threads

@@ -319,13 +319,21 @@ static void beside_capture(const void *image)
     MUST(cuModuleUnload(module));
 }
 
-/* The fatbin that a wrapper points to is freed once it is loaded. */
-static void freed(const void *image, size_t size)
+/* By an option of a library the program may promise that its image stays. */
+struct promise {
+    CUlibraryOption option;
+    void *value;
+};
+
+/* The fatbin that a wrapper points to is freed once it is loaded, unless it `stays`. */
+static void wrapped(const void *image, size_t size, const struct promise *promise, bool stays)
 {
     static struct {
         uint32_t magic, version;
         void *data, *unused;
     } wrapper = {0x466243b1, 1, NULL, NULL};
+    CUlibraryOption option = promise ? promise->option : 0;
+    void *value = promise ? promise->value : NULL;
     struct numbers numbers;
     CUlibrary library;
     CUkernel kernel;
@@ -335,15 +343,17 @@ static void freed(const void *image, size_t size)
         exit(2);
     memcpy(wrapper.data, image, size);
     begin(&numbers);
-    MUST(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
-    if (mprotect(wrapper.data, size, PROT_NONE) != 0) /* so that nothing else comes to lie there */
+    MUST(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, promise ? &option : NULL,
+                           promise ? &value : NULL, promise != NULL));
+    /* Freed, but so that nothing else comes to lie there. */
+    if (!stays && mprotect(wrapper.data, size, PROT_NONE) != 0)
         exit(2);
     MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
     for (int round = 0; round < ROUNDS; round++)
         advance(&numbers, (CUfunction)kernel);
     MUST(cuCtxSynchronize());
     MUST(cuLibraryUnload(library));
-    end("freed", &numbers);
+    end("wrapped", &numbers);
 }
 
 static void contexts(const void *image, bool on_devices)
@@ -509,7 +519,16 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "beside_capture") == 0)
             beside_capture(image);
         else if (strcmp(argv[i], "freed") == 0)
-            freed(image, size);
+            wrapped(image, size, NULL, false);
+        else if (strcmp(argv[i], "freed_with_option") == 0)
+            wrapped(image, size,
+                    &(struct promise){CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE, (void *)1},
+                    false);
+        else if (strcmp(argv[i], "freed_without_promise") == 0)
+            wrapped(image, size, &(struct promise){CU_LIBRARY_BINARY_IS_PRESERVED, NULL}, false);
+        else if (strcmp(argv[i], "preserved") == 0)
+            wrapped(image, size, &(struct promise){CU_LIBRARY_BINARY_IS_PRESERVED, (void *)1},
+                    true);
         else if (strcmp(argv[i], "left_alone") == 0)
             left_alone(image);
         else if (strcmp(argv[i], "mortal") == 0)

@@ -2,11 +2,11 @@
  * retired_linked CASE...: memory that is freed right behind the launches that reach it. In the case
  * "loop" each round allocates, launches two kernels that do other work than all before, and frees;
  * new memory must be zero. In the case "prefers" each round says which cache the kernels prefer. In
- * the case "pools" memory is from pools. In the case "twice" memory is freed twice, in "sizes" the
- * next allocation is larger or smaller, in "full" it takes nearly all memory of the GPU, in
- * "threads" each of some threads does the loop, and in "contexts" the context goes, or another one
- * frees. Each launch changes its memory, so that one that runs twice, or from the wrong memory, is
- * seen. An alarm ends the program after 60 seconds.
+ * the case "pools" memory is from pools. In the case "twice" memory is freed twice, in "refused"
+ * the driver refuses to free it, in "sizes" the next allocation is larger or smaller, in "full" it
+ * takes nearly all memory of the GPU, in "threads" each of some threads does the loop, and in
+ * "contexts" the context goes, or another one frees. Each launch changes its memory, so that one
+ * that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60 seconds.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -217,6 +217,24 @@ static void twice(void)
     MUST(cuMemFree(y));
 }
 
+/* Memory that the driver refuses to free stays the kernels' to write. */
+static void refused(void)
+{
+    struct kernels k = kernels_of(module);
+    CUdeviceptr x;
+    float seen[N];
+
+    MUST(cuMemAllocAsync(&x, sizeof(seen), NULL));
+    MUST(cuMemsetD32(x, 0, N));
+    for (unsigned i = 0; i < 5; i++) {
+        scale(&k, x);
+        printf("refused: %d\n", cuMemFreeAsync(x, (CUstream)(uintptr_t)0x12345678));
+    }
+    MUST(cuMemcpyDtoH(seen, x, sizeof(seen)));
+    expect(seen[0] == 31 && seen[N - 1] == 31, "refused");
+    MUST(cuMemFreeAsync(x, NULL));
+}
+
 static void sizes(void)
 {
     struct kernels k = kernels_of(module);
@@ -295,6 +313,7 @@ int main(int argc, char **argv)
     static const struct program_case cases[] = {{"loop", loop},
                                                 {"prefers", prefers},
                                                 {"twice", twice},
+                                                {"refused", refused},
                                                 {"sizes", sizes},
                                                 {"full", full},
                                                 {"threads", threads},
