@@ -63,6 +63,18 @@ unset GPUPROF_TIMEOUT
     [ "$(measured)" -gt 0 ]
 }
 
+@test "launches in the thread's own stream, beside one that waits and behind a capture" {
+    same_with_and_without "$programs/own_stream_linked" launches
+    [ "$(measured scale_in_place)" -eq 27 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+    for case in capture failing; do
+        same_with_and_without "$programs/own_stream_linked" $case
+        [ "$(measured scale_in_place)" -eq 5 ]
+    done
+    GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/own_stream_linked" graph
+    [ "$(measured scale_in_place)" -ge 4 ]
+}
+
 @test "every way to launch a kernel, load its module and get its memory" {
     same_with_and_without "$programs/calls_linked"
     # Eight launches for each line but that of the communicating kernel; those on host memory, of which

@@ -482,6 +482,28 @@ static void primary(const void *image)
     }
 }
 
+/* A reset takes it from all who have retained it. */
+static void primary_reset(const void *image)
+{
+    CUcontext context;
+
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    for (int life = 0; life < 3; life++) {
+        struct numbers numbers;
+        CUmodule module;
+        CUfunction f;
+        MUST(cuDevicePrimaryCtxRetain(&context, 0));
+        MUST(cuCtxSetCurrent(context));
+        f = load(&module, image);
+        begin(&numbers);
+        for (int round = 0; round < ROUNDS; round++)
+            advance(&numbers, f);
+        check("primary_reset", &numbers);
+        MUST(cuDevicePrimaryCtxReset(0));
+    }
+    printf("primary_reset\n");
+}
+
 int main(int argc, char **argv)
 {
     CUcontext context;
@@ -537,6 +559,8 @@ int main(int argc, char **argv)
             mortal(image, true);
         else if (strcmp(argv[i], "primary") == 0)
             primary(image);
+        else if (strcmp(argv[i], "primary_reset") == 0)
+            primary_reset(image);
         else if (strcmp(argv[i], "beside") == 0)
             beside(image);
         else
