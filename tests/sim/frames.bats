@@ -597,6 +597,9 @@ has_all_counters() {
     same_with_and_without "$programs/contexts_linked" primary
     [ "$(measured scale_in_place)" -eq 40 ]
     [ "$(enabled)" -eq 2 ]
+    # A reset is no release.
+    same_with_and_without "$programs/contexts_linked" primary_reset
+    [ "$(measured scale_in_place)" -eq 30 ]
 }
 
 @test "no call of the driver changes errno" {
