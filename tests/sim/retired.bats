@@ -26,7 +26,7 @@ retired() {
     diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/batches"
 }
 
-@test "a cache that is set anew before each launch, always the same, ends no batch" {
+@test "attributes and a cache that are set anew before each launch, always the same, end no batch" {
     retired 200 100 prefers
 }
 

@@ -100,6 +100,9 @@ static void noted(const char *expected)
     note("capture of %p%s", (void *)(stream), (per_thread) ? ", own" : "")
 #define gp_capture_ends(stream, per_thread) \
     note("end of %p%s", (void *)(stream), (per_thread) ? ", own" : "")
+#define gp_capture_of(stream) ((const struct gp_capture *)(const void *)(stream))
+#define gp_capture_drop(capture) note("no capture of %p", (const void *)(capture))
+#define gp_launch_before_stream_goes(stream) note("%p goes", (void *)(stream))
 #define gp_launch(call) launched(call)
 
 static CUresult launched(const struct gp_launch *l)
@@ -284,6 +287,12 @@ static CUresult end_capture(CUstream stream, CUgraph *graph)
     return result;
 }
 
+static CUresult destroy_stream(CUstream stream)
+{
+    (void)stream;
+    return result;
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -313,6 +322,7 @@ static int begin(void **state)
     gp_cuda.cuLaunchKernel = gp_cuda.cuLaunchKernel_ptsz = launch;
     gp_cuda.cuLaunchCooperativeKernel = gp_cuda.cuLaunchCooperativeKernel_ptsz = launch_together;
     gp_cuda.cuLaunchKernelEx = gp_cuda.cuLaunchKernelEx_ptsz = launch_extended;
+    gp_cuda.cuStreamDestroy_v2 = destroy_stream;
     gp_cuda.cuStreamBeginCapture_v2 = gp_cuda.cuStreamBeginCapture_v2_ptsz = begin_capture;
     gp_cuda.cuStreamEndCapture = gp_cuda.cuStreamEndCapture_ptsz = end_capture;
     return 0;
@@ -497,6 +507,16 @@ static void captures_end_as_they_began(void **state)
     noted("capture of (nil), own\nend of (nil), own\n");
 }
 
+static void a_capture_goes_with_its_stream(void **state)
+{
+    (void)state;
+    cuStreamDestroy_v2(STREAM);
+    noted("0x5000 goes\nno capture of 0x5000\n");
+    result = CUDA_ERROR_INVALID_HANDLE;
+    cuStreamDestroy_v2(STREAM);
+    noted("0x5000 goes\n");
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* What the name of a copy says of it, as the row has to. */
@@ -613,6 +633,7 @@ int main(void)
         TEST(launches_are_described_and_made),
         TEST(attributes_belong_to_a_launch),
         TEST(captures_end_as_they_began),
+        TEST(a_capture_goes_with_its_stream),
         TEST(each_copy_has_its_kind_bytes_and_stream),
         TEST(each_write_has_its_stream),
     };
