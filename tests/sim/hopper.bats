@@ -902,6 +902,19 @@ plain_count() {
     [ "$(time_of heldup=5+ | wc -w)" -eq 2 ]
 }
 
+# Nothing is known of launches with that grid: the last one is longer than it took in a pass.
+@test "a launch of a new configuration that was held up is timed again" {
+    for replay in batch now; do
+        times=
+        for run in none 3 5 6 7 8 9 10; do
+            GPUSIM_FAULTS=heldlong=$run GPUPROF_REPLAY=${replay#batch} profiled "$programs/alike_linked" 2x256 1x256x2
+            [ "$(grep -c '"gpu__time_duration.sum":[0-9]' "$profile")" -eq 3 ]
+            now=$(launches | grep -o '"gpu__time_duration.sum":[0-9.]*')
+            [ "${times:=$now}" = "$now" ] || { echo "$replay, run $run: $now"; false; }
+        done
+    done
+}
+
 # A GPU that drives a display ends a kernel that takes some seconds, and the program's context with it. Each kernel takes 20 ms here.
 # bats test_tags=time
 @test "instrumented code is left out where it may take longer than a GPU with a display allows" {

@@ -88,9 +88,9 @@ static CUresult open_handle(CUdeviceptr *pdptr, const CUipcMemHandle *handle, un
     if (open_again(context, contents.exported, pdptr))
         return CUDA_SUCCESS;
     o = calloc(1, sizeof(*o));
-    result = o ? gpusim_memory_new(context, GPUSIM_DEVICE_MEMORY, contents.bytes, 0, NULL,
-                                   &o->address)
-               : CUDA_ERROR_OUT_OF_MEMORY;
+    result =
+        o ? gpusim_memory_new(context, GPUSIM_DEVICE_MEMORY, contents.bytes, 0, NULL, &o->address)
+          : CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS || !gpusim_memory_find(o->address, &range)) {
         free(o);
         return result;
