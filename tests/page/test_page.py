@@ -145,6 +145,23 @@ def a_kernel_has_a_page(b, page):
 
 
 @test
+def many_launches_are_thinned_out(b, page):
+    # Of each stretch the least and the greatest stay, in the order of the launches.
+    b.open(page)
+    values = [i * 7919 % 10007 for i in range(10007)]
+    most, few, kept = b.run("""const points = arguments[0].map((y, x) => ({x, y}));
+        return [MOST_POINTS, thinned(points.slice(0, MOST_POINTS)).length, thinned(points).map(p => [p.x, p.y])]""", values)
+    equal(few, most)
+    assert most / 2 < len(kept) <= most, len(kept)
+    stretch = -(-2 * len(values) // most)
+    expected = set()
+    for start in range(0, len(values), stretch):
+        some = values[start:start + stretch]
+        expected |= {start + some.index(min(some)), start + some.index(max(some))}
+    equal(kept, [[i, values[i]] for i in sorted(expected)])
+
+
+@test
 def lines_of_the_source_stand_with_their_counts(b, page):
     cubin = build / "tests" / "lines.cubin"
     if not cubin.exists() or not shutil.which("zstd"):

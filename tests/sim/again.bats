@@ -140,6 +140,11 @@ graphs_of() {
     says "it writes memory that its parameters do not lead to"
 }
 
+@test "a node is enabled that writes memory to which nothing leads" {
+    again hidden_enabled 5
+    says "it writes memory that its parameters do not lead to"
+}
+
 @test "an update lets a kernel write memory to which nothing leads" {
     again updated_hidden 10
     says "it writes memory that its parameters do not lead to"

@@ -17,6 +17,14 @@ setup() {
     export XDG_CONFIG_HOME=$BATS_TEST_TMPDIR # no definitions of the user's own
 }
 
+# Programs that a test has started, and not ended as it failed.
+teardown() {
+    local left
+    left=$(jobs -p)
+    # shellcheck disable=SC2086
+    [ -z "$left" ] || kill $left
+}
+
 # sanitized: the sanitizers are in; tests that take long may be smaller.
 sanitized() { [ -n "${GPUPROF_RUNTIMES:-}" ]; }
 

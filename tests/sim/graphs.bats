@@ -103,6 +103,8 @@ says() {
 @test "kernels of a wide graph become such that wait" {
     graph wide_changed 30
     says "side by side"
+    graph wide_enabled 30
+    says "side by side"
 }
 
 @test "copies and fills, and a copy to pageable memory" {
@@ -202,6 +204,15 @@ counts() {
     counts changed 5
     [ "$(measured)" -eq 5 ]
     counts disabled 1
+}
+
+@test "kernels of nodes that are enabled are measured, and listed where launches are only timed" {
+    counts enabled 5
+    [ "$(measured)" -eq 5 ]
+    counts second 9
+    [ "$(measured)" -eq 9 ]
+    GPUPROF_METRICS=duration counts second 9
+    grep -q '"type":"launch".*"kernel":"vector_add_float"' "$profile"
 }
 
 @test "a kernel that waits for the host, before a copy to pageable memory" {

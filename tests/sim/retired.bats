@@ -26,7 +26,7 @@ retired() {
     diff "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/batches"
 }
 
-@test "a cache that is set anew before each launch, always the same, ends no batch" {
+@test "attributes and a cache that are set anew before each launch, always the same, end no batch" {
     retired 200 100 prefers
 }
 
@@ -41,6 +41,11 @@ retired() {
 
 @test "memory that is freed twice is an error, as it is without gpuprof" {
     retired 100 40 twice
+}
+
+@test "memory that the driver refuses to free stays" {
+    retired 5 20 refused
+    GPUPROF_REPLAY=now retired 5 50 refused
 }
 
 @test "other sizes, other threads, other contexts" {

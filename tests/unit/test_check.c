@@ -430,6 +430,53 @@ static void so_many_violations_are_allowed(void **state)
     }
 }
 
+/* A launch without a value is one; of a mean, which is one value, they are one together. */
+static void launches_without_a_value_are_violations_that_may_be_allowed(void **state)
+{
+    (void)state;
+    const struct {
+        const char *rules;
+        unsigned absent; /* launches; one more has the value */
+        int answer;
+    } cases[] = {
+        {"[*]\nallow = 2\nachieved_occupancy > 0\n", 2, GP_CHECK_HELD},
+        {"[*]\nallow = 2\nachieved_occupancy > 0\n", 3, GP_CHECK_VIOLATED},
+        {"[*]\nallow = 2\nachieved_occupancy > 0 if present\n", 3, GP_CHECK_HELD},
+        {"[*]\nallow = 1\navg achieved_occupancy > 0\n", 3, GP_CHECK_HELD},
+        {"[*]\nallow = 1\navg achieved_occupancy > 0\nmax achieved_occupancy > 0\n", 1,
+         GP_CHECK_VIOLATED},
+        {"[*]\nallow = 2\navg achieved_occupancy > 0\nmax achieved_occupancy > 0\n", 1,
+         GP_CHECK_HELD},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct court c = open_court(cases[i].rules);
+        struct made x;
+        for (unsigned k = 0; k < cases[i].absent; k++)
+            gp_judge_launch(c.judge, made(&x, k, 1000, 100));
+        struct gp_record launch = *made(&x, cases[i].absent, 1000, 100);
+        const struct gp_counter occupancy = {
+            .name = "sm__warps_active.avg.pct_of_peak_sustained_active", .value = 50};
+        launch.counters = &occupancy;
+        launch.counter_count = 1;
+        gp_judge_launch(c.judge, &launch);
+        gp_judge_finish(c.judge, &c.verdict);
+        if (gp_verdict_status(&c.verdict) != cases[i].answer)
+            fail_msg("%s with %u: %s", cases[i].rules, cases[i].absent, outcome(&c, 3)->message);
+        assert_int_equal(c.verdict.skipped, 0); /* the launch with a value is judged */
+        close_court(&c);
+    }
+    /* Where no launch has a value that is said, and it is no violation. */
+    struct court c = open_court("[*]\nallow = 2\nachieved_occupancy > 0\n");
+    struct made x;
+    for (unsigned k = 0; k < 2; k++)
+        gp_judge_launch(c.judge, made(&x, k, 1000, 100));
+    gp_judge_finish(c.judge, &c.verdict);
+    assert_int_equal(outcome(&c, 3)->status, GP_SKIPPED);
+    assert_string_equal(gp_text_string(&c.verdict.notes),
+                        "t.ini:1: [*] has 2 of 2 violations allowed\n");
+    close_court(&c);
+}
+
 static void without_a_launch_there_is_no_judgement(void **state)
 {
     (void)state;
@@ -1262,6 +1309,7 @@ int main(void)
         cmocka_unit_test(an_absent_value_fails_unless_the_rule_permits_it),
         cmocka_unit_test(a_required_kernel_has_to_appear),
         cmocka_unit_test(so_many_violations_are_allowed),
+        cmocka_unit_test(launches_without_a_value_are_violations_that_may_be_allowed),
         cmocka_unit_test(without_a_launch_there_is_no_judgement),
         cmocka_unit_test(each_run_is_judged_by_itself),
         cmocka_unit_test(of_an_unfinished_run_only_certain_rules_are_judged),

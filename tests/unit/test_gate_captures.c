@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -145,6 +146,28 @@ static void any_thread_may_end_that_of_an_ordinary_stream(void **state)
     let_other(NULL);
 }
 
+/* Whichever of them began first. */
+static void one_of_several_is_found(void **state)
+{
+    (void)state;
+    start_other();
+    gp_capture_begins(OTHER_STREAM, false);
+    let_other(begin_stream);
+    assert_true(gp_capture_is_own());
+    assert_true(other.own);
+    assert_true(gp_captures_are_in(CONTEXT));
+    assert_true(gp_captures_are_in(OTHER_CONTEXT));
+    gp_capture_drop(gp_capture_of(STREAM));
+    assert_int_equal(gp_captures(), 1);
+    assert_false(gp_captures_are_in(CONTEXT));
+    let_other(begin_stream);
+    gp_capture_drop(gp_capture_of(OTHER_STREAM));
+    assert_false(gp_capture_is_own());
+    gp_capture_ends(STREAM, false);
+    assert_int_equal(gp_captures(), 0);
+    let_other(NULL);
+}
+
 static void the_legacy_stream_is_not_that_of_the_thread(void **state)
 {
     (void)state;
@@ -204,9 +227,11 @@ int main(void)
         TEST(streams_of_threads_are_as_many_as_there_are_threads),
         TEST(a_thread_has_a_stream_in_each_context),
         TEST(any_thread_may_end_that_of_an_ordinary_stream),
+        TEST(one_of_several_is_found),
         TEST(the_legacy_stream_is_not_that_of_the_thread),
         TEST(captures_go_with_their_stream_or_context),
         TEST(captures_of_a_context_that_is_going_disturb_nobody),
     };
+    (void)alarm(60); /* the other thread of a test that fails is waited for */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,6 +94,15 @@ static struct gp_record launch_of(const char *kernel, uint64_t index, uint64_t s
         .kernel = kernel, .index = index, .stream = stream, .grid = {2, 3, 1}, .block = {32, 1, 1}};
 }
 
+/* Without the key there is no number; jansson's answer then is 0. */
+static json_int_t integer_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        fail_msg("%s is no integer", key);
+    return json_integer_value(value);
+}
+
 static void launches_become_columns(void **state)
 {
     (void)state;
@@ -106,8 +115,8 @@ static void launches_become_columns(void **state)
     assert_true(gp_launch_columns_add(c, &h200, &one));
     assert_true(gp_launch_columns_add(c, NULL, &two));
     json_t *j = columns_of(c);
-    assert_int_equal(json_integer_value(json_object_get(j, "count")), 2);
-    assert_int_equal(json_integer_value(json_object_get(j, "first")), 5);
+    assert_int_equal(integer_of(j, "count"), 2);
+    assert_int_equal(integer_of(j, "first"), 5);
     /* Little endian: 0 and 0xFFFF; 0 and 1; 2.0f and a NAN; 6.0f twice. */
     assert_string_equal(json_string_value(json_object_get(j, "kernel")), "AAD//w==");
     assert_string_equal(json_string_value(json_object_get(j, "stream")), "AAE=");
@@ -170,15 +179,24 @@ static void memory_is_bounded(void **state)
     struct gp_launch_columns *c = gp_launch_columns_new(m);
     const uint64_t launches = 2 * (uint64_t)GP_COLUMNS_MOST + 3;
     for (uint64_t i = 0; i < launches; i++) {
-        const struct gp_record l = launch_of("a", i, i % 300);
+        struct gp_record l = launch_of("a", i, i % 300);
+        l.start_ms = (double)i + 1;
+        l.grid[0] = 1 + (unsigned)i % 4;
         assert_true(gp_launch_columns_add(c, NULL, &l));
     }
     json_t *j = columns_of(c);
     /* Launches 0, 4, 8, ...: evenly spread, whenever they were thinned out. */
-    assert_int_equal(json_integer_value(json_object_get(j, "stride")), 4);
-    assert_int_equal(json_integer_value(json_object_get(j, "count")), (launches + 3) / 4);
-    assert_int_equal(json_integer_value(json_object_get(j, "first")), 0);
+    assert_int_equal(integer_of(j, "stride"), 4);
+    assert_int_equal(integer_of(j, "count"), (launches + 3) / 4);
+    assert_int_equal(integer_of(j, "first"), 0);
     assert_true(json_array_size(json_object_get(j, "streams")) <= GP_COLUMNS_STREAMS);
+    /* Each of them has 3 blocks, the others have more: here as three floats at a time. */
+    const char *blocks = json_string_value(json_object_get(j, "blocks"));
+    assert_int_equal(strlen(blocks), (launches + 3) / 4 / 3 * 16);
+    for (; *blocks; blocks += 16)
+        assert_memory_equal(blocks, "AABAQAAAQEAAAEBA", 16);
+    /* The launches between them took their time, too: their starts would say nothing. */
+    assert_null(json_object_get(j, "start"));
     json_decref(j);
     gp_launch_columns_free(c);
     gp_metrics_close(m);
@@ -208,8 +226,8 @@ static void curves_pass_through_the_kernel(void **state)
     } curves[] = {{"block", 256, 32}, {"registers", 64, 32}, {"shared", 8192, 57}};
     for (size_t i = 0; i < 3; i++) {
         json_t *curve = json_object_get(j, curves[i].name);
-        int first = (int)json_integer_value(json_object_get(curve, "first"));
-        int step = (int)json_integer_value(json_object_get(curve, "step"));
+        int first = (int)integer_of(curve, "first");
+        int step = (int)integer_of(curve, "step");
         json_t *warps = json_object_get(curve, "warps");
         assert_int_equal(json_array_size(warps), curves[i].steps);
         assert_int_equal((curves[i].value - first) % step, 0);

@@ -80,11 +80,12 @@ bool gpusim_fault_allocation(void)
     return counted_fault("alloc", &allocations);
 }
 
-bool gpusim_fault_launch(void)
+double gpusim_fault_launch_ms(void)
 {
-    static atomic_ulong launches;
+    static atomic_ulong launches, longer;
 
-    return counted_fault("heldup", &launches);
+    return (counted_fault("heldup", &launches) ? 0.008 : 0) +
+           (counted_fault("heldlong", &longer) ? 0.1 : 0);
 }
 
 void gpusim_sleep_ms(unsigned ms)

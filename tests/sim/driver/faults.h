@@ -7,7 +7,7 @@
  *   lazyload            a kernel's code is loaded at its first launch, unless cuFuncLoad did so;
  *                       lazyload=always: in any case
  *   heldup=N            the Nth run of a program's kernel takes 8 us longer; heldup=N+ that and all
- *                       later ones
+ *                       later ones; heldlong=N: 100 us, more than lies between the marks of a pass
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
  *   olddriver           the driver calls itself CUDA 11.4; olddriver=12: CUDA 12.8
@@ -42,7 +42,7 @@ void gpusim_sleep_ms(unsigned ms);
 /* Counts an allocation; true when it is one that must fail. */
 bool gpusim_fault_allocation(void);
 
-/* Counts a run of a program's kernel; true when it takes longer. */
-bool gpusim_fault_launch(void);
+/* Counts a run of a program's kernel: the milliseconds that it takes longer. */
+double gpusim_fault_launch_ms(void);
 
 #endif

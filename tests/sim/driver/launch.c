@@ -15,7 +15,6 @@
 /* Of a kernel. */
 #define SHORTEST_MS 2e-3
 #define MS_A_THREAD 1e-7
-#define HELD_UP_MS 8e-3
 /* More in instrumented code, by a fault. */
 #define LONG_CODE_MS 600
 /* Of the call that launches it, where it is not in line behind other work: as in a pass. */
@@ -151,8 +150,7 @@ static double time_of(const struct gpusim_grid *grid)
 
     if (grid->kernel->whole)
         return SHORTEST_MS;
-    return gpusim_times_vary(SHORTEST_MS + threads * MS_A_THREAD) +
-           (gpusim_fault_launch() ? HELD_UP_MS : 0);
+    return gpusim_times_vary(SHORTEST_MS + threads * MS_A_THREAD) + gpusim_fault_launch_ms();
 }
 
 /* Code is loaded when it is asked for, or at the first launch, which takes that much longer. */

@@ -454,9 +454,9 @@ static void large_table_of_own(void)
     brings_much(true);
 }
 
-/* A node of a graph that has run often becomes a kernel that writes memory to which nothing leads.
- */
-static void hidden_later(void)
+/* A node of a graph that has run often becomes a kernel that writes memory to which nothing leads,
+ * or such a node is enabled. */
+static void writes_hidden_later(bool is_enabled, const char *name)
 {
     CUdeviceptr inverted = ~x[0];
     CUevent done;
@@ -467,14 +467,33 @@ static void hidden_later(void)
     MUST(cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
     begin();
     MUST(cuGraphAddEventRecordNode(&last, graph, NULL, 0, done));
-    CUgraphNode node = scales(x[1], 2);
+    CUgraphNode node = last;
+    if (is_enabled)
+        MUST(cuGraphAddKernelNode(&node, graph, &last, 1, &p));
+    else
+        node = scales(x[1], 2);
     scales(x[2], 2);
     CUgraphExec exec = executable();
+    if (is_enabled)
+        MUST(cuGraphNodeSetEnabled(exec, node, 0));
     launch_often(exec);
-    MUST(cuGraphExecKernelNodeSetParams(exec, node, &p));
+    if (is_enabled)
+        MUST(cuGraphNodeSetEnabled(exec, node, 1));
+    else
+        MUST(cuGraphExecKernelNodeSetParams(exec, node, &p));
     launch_often(exec);
-    show("hidden later");
+    show(name);
     end(exec);
+}
+
+static void hidden_later(void)
+{
+    writes_hidden_later(false, "hidden later");
+}
+
+static void hidden_enabled(void)
+{
+    writes_hidden_later(true, "hidden, enabled later");
 }
 
 /* The graph is updated: a kernel of it that wrote nothing so far now writes memory to which nothing
@@ -1304,6 +1323,7 @@ int main(int argc, char **argv)
         {"large_table", large_table},
         {"large_table_of_own", large_table_of_own},
         {"hidden_later", hidden_later},
+        {"hidden_enabled", hidden_enabled},
         {"much_beside", much_beside},
         {"updated_hidden", updated_hidden},
         {"source_goes", source_goes},

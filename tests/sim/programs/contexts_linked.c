@@ -319,13 +319,21 @@ static void beside_capture(const void *image)
     MUST(cuModuleUnload(module));
 }
 
-/* The fatbin that a wrapper points to is freed once it is loaded. */
-static void freed(const void *image, size_t size)
+/* By an option of a library the program may promise that its image stays. */
+struct promise {
+    CUlibraryOption option;
+    void *value;
+};
+
+/* The fatbin that a wrapper points to is freed once it is loaded, unless it `stays`. */
+static void wrapped(const void *image, size_t size, const struct promise *promise, bool stays)
 {
     static struct {
         uint32_t magic, version;
         void *data, *unused;
     } wrapper = {0x466243b1, 1, NULL, NULL};
+    CUlibraryOption option = promise ? promise->option : 0;
+    void *value = promise ? promise->value : NULL;
     struct numbers numbers;
     CUlibrary library;
     CUkernel kernel;
@@ -335,15 +343,17 @@ static void freed(const void *image, size_t size)
         exit(2);
     memcpy(wrapper.data, image, size);
     begin(&numbers);
-    MUST(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, NULL, NULL, 0));
-    if (mprotect(wrapper.data, size, PROT_NONE) != 0) /* so that nothing else comes to lie there */
+    MUST(cuLibraryLoadData(&library, &wrapper, NULL, NULL, 0, promise ? &option : NULL,
+                           promise ? &value : NULL, promise != NULL));
+    /* Freed, but so that nothing else comes to lie there. */
+    if (!stays && mprotect(wrapper.data, size, PROT_NONE) != 0)
         exit(2);
     MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
     for (int round = 0; round < ROUNDS; round++)
         advance(&numbers, (CUfunction)kernel);
     MUST(cuCtxSynchronize());
     MUST(cuLibraryUnload(library));
-    end("freed", &numbers);
+    end("wrapped", &numbers);
 }
 
 static void contexts(const void *image, bool on_devices)
@@ -472,6 +482,28 @@ static void primary(const void *image)
     }
 }
 
+/* A reset takes it from all who have retained it. */
+static void primary_reset(const void *image)
+{
+    CUcontext context;
+
+    MUST(cuDevicePrimaryCtxRetain(&context, 0));
+    for (int life = 0; life < 3; life++) {
+        struct numbers numbers;
+        CUmodule module;
+        CUfunction f;
+        MUST(cuDevicePrimaryCtxRetain(&context, 0));
+        MUST(cuCtxSetCurrent(context));
+        f = load(&module, image);
+        begin(&numbers);
+        for (int round = 0; round < ROUNDS; round++)
+            advance(&numbers, f);
+        check("primary_reset", &numbers);
+        MUST(cuDevicePrimaryCtxReset(0));
+    }
+    printf("primary_reset\n");
+}
+
 int main(int argc, char **argv)
 {
     CUcontext context;
@@ -509,7 +541,16 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "beside_capture") == 0)
             beside_capture(image);
         else if (strcmp(argv[i], "freed") == 0)
-            freed(image, size);
+            wrapped(image, size, NULL, false);
+        else if (strcmp(argv[i], "freed_with_option") == 0)
+            wrapped(image, size,
+                    &(struct promise){CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE, (void *)1},
+                    false);
+        else if (strcmp(argv[i], "freed_without_promise") == 0)
+            wrapped(image, size, &(struct promise){CU_LIBRARY_BINARY_IS_PRESERVED, NULL}, false);
+        else if (strcmp(argv[i], "preserved") == 0)
+            wrapped(image, size, &(struct promise){CU_LIBRARY_BINARY_IS_PRESERVED, (void *)1},
+                    true);
         else if (strcmp(argv[i], "left_alone") == 0)
             left_alone(image);
         else if (strcmp(argv[i], "mortal") == 0)
@@ -518,6 +559,8 @@ int main(int argc, char **argv)
             mortal(image, true);
         else if (strcmp(argv[i], "primary") == 0)
             primary(image);
+        else if (strcmp(argv[i], "primary_reset") == 0)
+            primary_reset(image);
         else if (strcmp(argv[i], "beside") == 0)
             beside(image);
         else

@@ -1,8 +1,9 @@
 /*
  * counted_linked CASE: a graph of one kernel is launched once and then ROUNDS times. In the cases
  * "changed" and "disabled" it allocates memory, too, and in between its kernel becomes one of
- * another module, while its own goes, or its node is disabled. In the case "refused" its kernel is
- * one of a communication library.
+ * another module, while its own goes, or its node is disabled. In the case "enabled" its node is
+ * disabled for a launch in between, in the case "second" the node of a second kernel for all
+ * launches before. In the case "refused" its kernel is one of a communication library.
  */
 #include "programs/cases.h"
 #include "programs/linked.h"
@@ -84,6 +85,35 @@ static void disabled(void)
     launch_often("disabled", exec);
 }
 
+static void enabled(void)
+{
+    CUgraphNode node;
+    CUgraphExec exec = begin("scale_in_place", false, &node);
+
+    MUST(cuGraphNodeSetEnabled(exec, node, 0));
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuGraphNodeSetEnabled(exec, node, 1));
+    launch_often("enabled", exec);
+}
+
+static void second(void)
+{
+    CUDA_KERNEL_NODE_PARAMS first = node_of(modules[0], "scale_in_place", scaling),
+                            next = node_of(modules[0], "vector_add_float", adding);
+    CUgraphNode node;
+    CUgraph graph;
+    CUgraphExec exec;
+
+    MUST(cuGraphCreate(&graph, 0));
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &first));
+    MUST(cuGraphAddKernelNode(&node, graph, &node, 1, &next));
+    MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    MUST(cuGraphNodeSetEnabled(exec, node, 0));
+    MUST(cuGraphLaunch(exec, stream));
+    MUST(cuGraphNodeSetEnabled(exec, node, 1));
+    launch_often("second", exec);
+}
+
 static void refused(void)
 {
     CUgraphNode node;
@@ -93,8 +123,9 @@ static void refused(void)
 
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {
-        {"changed", changed}, {"disabled", disabled}, {"refused", refused}, {0}};
+    static const struct program_case cases[] = {{"changed", changed}, {"disabled", disabled},
+                                                {"enabled", enabled}, {"second", second},
+                                                {"refused", refused}, {0}};
     CUcontext context;
     size_t size;
     void *image = snippets_image(&size);

@@ -290,8 +290,8 @@ static void wide_waits_once(void)
     wide_and_waiting(1);
 }
 
-/* A kernel that cannot wait becomes one that does. */
-static void wide_changed(void)
+/* Kernels that cannot wait become some that do, or such kernels are enabled. */
+static void wide_later(bool are_enabled)
 {
     CUdeviceptr flag = x[6], seen = x[7];
     void *parameters[] = {&flag, &seen};
@@ -302,15 +302,30 @@ static void wide_changed(void)
 
     for (int i = 0; i < 6; i++)
         nodes[i] = add_scaling(graph, x[i], 2 + (float)i, &zero, 1);
+    for (int i = 0; are_enabled && i < 6; i++)
+        MUST(cuGraphAddKernelNode(&nodes[i], graph, &zero, 1, &p));
     (void)add_fill(graph, flag, 3, &zero, 1);
     exec = executable(graph);
+    for (int i = 0; are_enabled && i < 6; i++)
+        MUST(cuGraphNodeSetEnabled(exec, nodes[i], 0));
     (void)alarm(30);
     launch_often(exec);
     for (int i = 0; i < 6; i++)
-        MUST(cuGraphExecKernelNodeSetParams(exec, nodes[i], &p));
+        MUST(are_enabled ? cuGraphNodeSetEnabled(exec, nodes[i], 1)
+                         : cuGraphExecKernelNodeSetParams(exec, nodes[i], &p));
     launch_often(exec);
     show("wide");
     destroy(exec, graph);
+}
+
+static void wide_changed(void)
+{
+    wide_later(false);
+}
+
+static void wide_enabled(void)
+{
+    wide_later(true);
 }
 
 /* Fills and copies among kernels, and one to memory that only the host knows. */
@@ -1145,6 +1160,7 @@ int main(int argc, char **argv)
         {"wide_waits", wide_waits},
         {"wide_waits_once", wide_waits_once},
         {"wide_changed", wide_changed},
+        {"wide_enabled", wide_enabled},
         {"copies", copies},
         {"params", params},
         {"update", update},

@@ -1,12 +1,13 @@
 /*
  * retired_linked CASE...: memory that is freed right behind the launches that reach it. In the case
  * "loop" each round allocates, launches two kernels that do other work than all before, and frees;
- * new memory must be zero. In the case "prefers" each round says which cache the kernels prefer. In
- * the case "pools" memory is from pools. In the case "twice" memory is freed twice, in "sizes" the
- * next allocation is larger or smaller, in "full" it takes nearly all memory of the GPU, in
- * "threads" each of some threads does the loop, and in "contexts" the context goes, or another one
- * frees. Each launch changes its memory, so that one that runs twice, or from the wrong memory, is
- * seen. An alarm ends the program after 60 seconds.
+ * new memory must be zero. In the case "prefers" each round says which cache and how much shared
+ * memory the kernels prefer. In the case "pools" memory is from pools. In the case "twice" memory
+ * is freed twice, in "refused" the driver refuses to free it, in "sizes" the next allocation is
+ * larger or smaller, in "full" it takes nearly all memory of the GPU, in "threads" each of some
+ * threads does the loop, and in "contexts" the context goes, or another one frees. Each launch
+ * changes its memory, so that one that runs twice, or from the wrong memory, is seen. An alarm ends
+ * the program after 60 seconds.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -79,15 +80,28 @@ static void rounds(const struct kernels *k, unsigned first)
     }
 }
 
-/* Before each launch the function is set to prefer the same cache. */
+/* Before each launch the function is set to prefer the same cache, and may have as much shared
+ * memory as before, by the one name of a library's kernel or the other. */
 static void prefers(void)
 {
     struct kernels k = kernels_of(module);
     CUdeviceptr x = allocate_zeros(N), number = allocate_zeros(N);
+    CUlibrary library;
+    CUkernel kernel;
+    size_t size;
+    void *image = snippets_image(&size);
 
+    MUST(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+    free(image);
+    MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
+    MUST(cuKernelGetFunction(&k.scale, kernel));
     for (unsigned i = 0; i < ROUNDS; i++) {
         MUST(cuFuncSetCacheConfig(k.scale, CU_FUNC_CACHE_PREFER_L1));
         MUST(cuFuncSetCacheConfig(k.count_down, CU_FUNC_CACHE_PREFER_SHARED));
+        MUST(cuFuncSetAttribute(k.count_down, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                1024));
+        MUST(
+            cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024, kernel, 0));
         work(&k, x, number, i);
     }
     MUST(cuMemFree(x));
@@ -217,6 +231,24 @@ static void twice(void)
     MUST(cuMemFree(y));
 }
 
+/* Memory that the driver refuses to free stays the kernels' to write. */
+static void refused(void)
+{
+    struct kernels k = kernels_of(module);
+    CUdeviceptr x;
+    float seen[N];
+
+    MUST(cuMemAllocAsync(&x, sizeof(seen), NULL));
+    MUST(cuMemsetD32(x, 0, N));
+    for (unsigned i = 0; i < 5; i++) {
+        scale(&k, x);
+        printf("refused: %d\n", cuMemFreeAsync(x, (CUstream)(uintptr_t)0x12345678));
+    }
+    MUST(cuMemcpyDtoH(seen, x, sizeof(seen)));
+    expect(seen[0] == 31 && seen[N - 1] == 31, "refused");
+    MUST(cuMemFreeAsync(x, NULL));
+}
+
 static void sizes(void)
 {
     struct kernels k = kernels_of(module);
@@ -292,17 +324,13 @@ static void contexts(void)
 
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {{"loop", loop},
-                                                {"prefers", prefers},
-                                                {"twice", twice},
-                                                {"sizes", sizes},
-                                                {"full", full},
-                                                {"threads", threads},
-                                                {"contexts", contexts},
-                                                {"pools", pools},
-                                                {"bytes_of_pool", bytes_of_pool},
-                                                {"elsewhere", elsewhere},
-                                                {0}};
+    static const struct program_case cases[] = {
+        {"loop", loop},           {"prefers", prefers},
+        {"twice", twice},         {"refused", refused},
+        {"sizes", sizes},         {"full", full},
+        {"threads", threads},     {"contexts", contexts},
+        {"pools", pools},         {"bytes_of_pool", bytes_of_pool},
+        {"elsewhere", elsewhere}, {0}};
     size_t size;
     void *image;
 

@@ -7,6 +7,7 @@
 #include "programs/cases.h"
 #include "programs/linked.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "image.h"
@@ -136,6 +137,32 @@ static void imported(void)
     MUST(cuMemFree(own));
 }
 
+/* Opened twice it lies at one address, and is there until it is closed twice. */
+static void imported_twice(void)
+{
+    CUdeviceptr own = make(), model = make(), other, same, again;
+    CUipcMemHandle handle;
+
+    MUST(cuIpcGetMemHandle(&handle, model));
+    MUST(cuIpcOpenMemHandle(&other, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    MUST(cuIpcOpenMemHandle(&same, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    if (same != other)
+        exit(3);
+    MUST(cuIpcCloseMemHandle(other));
+    work_by_parameter(&owners[0], other);
+    check_word("closed once", other, LAUNCHES);
+    MUST(cuIpcCloseMemHandle(other));
+    again = make(); /* perhaps where the other was */
+    work_on_own(&owners[0], again);
+    check("closed twice", again, N, LAUNCHES);
+    printf("never opened: %d\n", cuIpcCloseMemHandle(own));
+    work_on_own(&owners[0], own);
+    check("never opened", own, N, LAUNCHES);
+    MUST(cuMemFree(again));
+    MUST(cuMemFree(model));
+    MUST(cuMemFree(own));
+}
+
 static void exported(void)
 {
     CUdeviceptr own = make(), given = make();
@@ -219,7 +246,7 @@ static void peers(void)
     enter(&owners[0]);
 }
 
-/* The first device may write memory of the second, and is at work meanwhile. */
+/* The first device may write memory of the second, and is at work, at rest, and at work again. */
 static void busy(void)
 {
     CUdeviceptr own, flag, seen;
@@ -227,23 +254,25 @@ static void busy(void)
 
     MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
-    *(uint32_t *)memory = 0;
     enter(&owners[1]);
     own = make();
     enter(&owners[0]);
     MUST(cuMemAlloc(&seen, 4));
     MUST(cuCtxEnablePeerAccess(owners[1].context, 0));
-    launch(&owners[0], "wait_for_flag", 1, params);
+    for (int round = 0; round < 3; round++) {
+        const bool at_work = round != 1;
+        *(uint32_t *)memory = 0;
+        if (at_work)
+            launch(&owners[0], "wait_for_flag", 1, params);
+        enter(&owners[1]);
+        fill(own, N);
+        work_on_own(&owners[1], own);
+        check(at_work ? "beside a GPU at work" : "beside a GPU at rest", own, N, LAUNCHES);
+        __atomic_store_n((uint32_t *)memory, 7u, __ATOMIC_RELEASE);
+        enter(&owners[0]);
+        MUST(cuCtxSynchronize());
+    }
     enter(&owners[1]);
-    work_on_own(&owners[1], own);
-    check("beside a GPU at work", own, N, LAUNCHES);
-    __atomic_store_n((uint32_t *)memory, 7u, __ATOMIC_RELEASE);
-    enter(&owners[0]);
-    MUST(cuCtxSynchronize());
-    enter(&owners[1]);
-    fill(own, N);
-    work_on_own(&owners[1], own);
-    check("beside a GPU at rest", own, N, LAUNCHES);
     MUST(cuMemFree(own));
     enter(&owners[0]);
     MUST(cuMemFree(seen));
@@ -409,6 +438,7 @@ static void open_devices(void)
 int main(int argc, char **argv)
 {
     static const struct program_case cases[] = {{"imported", imported},
+                                                {"imported_twice", imported_twice},
                                                 {"exported", exported},
                                                 {"apart", apart},
                                                 {"peers", peers},
