@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/checked.h"
 #include "cli/cli.h"
 #include "cli/musl.h"
 #include "cli/rights.h"
@@ -69,6 +70,8 @@ void cli_warn_of_program(const char *name)
         gp_say("%s is linked with musl: it cannot be profiled, as CUDA needs glibc", path.data);
         cli_preload_less();
     }
+    if (found && cli_is_linked_with_checker(gp_text_string(&path)))
+        cli_let_preload();
     gp_text_free(&path);
 }
 

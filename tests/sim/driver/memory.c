@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define RESERVED_BYTES (256ull << 30)
+#define MOST_RESERVED (256ull << 30)
+#define LEAST_RESERVED (1ull << 30)
 #define PAGE 4096ull
 #define GUARD 65536ull
 #define ALIGNMENT 512ull
@@ -33,33 +34,44 @@ static uint64_t block_used; /* of the last one */
 
 static uint64_t device_base, device_next; /* addresses as programs see them */
 static uintptr_t backing_base;            /* where the bytes are */
+static uint64_t reserved;                 /* how many there can be */
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
     return (value + unit - 1) / unit * unit;
 }
 
-static bool reserve(void)
+static bool reserve_bytes(uint64_t bytes)
 {
     void *addresses, *backing;
 
-    if (device_base)
-        return true;
-    addresses =
-        mmap(NULL, RESERVED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    addresses = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (addresses == MAP_FAILED)
         return false;
-    backing = mmap(NULL, RESERVED_BYTES, PROT_READ | PROT_WRITE,
+    backing = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (backing == MAP_FAILED) {
-        (void)munmap(addresses, RESERVED_BYTES);
+        (void)munmap(addresses, bytes);
         return false;
     }
-    (void)madvise(backing, RESERVED_BYTES, MADV_DONTDUMP);
+    (void)madvise(backing, bytes, MADV_DONTDUMP);
+    reserved = bytes;
     device_base = round_up((uintptr_t)addresses, 2ull << 20);
     device_next = device_base;
     backing_base = (uintptr_t)backing;
     return true;
+}
+
+/* Less where there is less, as under valgrind. */
+static bool reserve(void)
+{
+    uint64_t bytes = MOST_RESERVED;
+
+    if (device_base)
+        return true;
+    while (bytes >= LEAST_RESERVED && !reserve_bytes(bytes))
+        bytes /= 2;
+    return device_base != 0;
 }
 
 /* Addresses in a block; 0 where there is none. */
@@ -67,7 +79,7 @@ static uint64_t take_packed(uint64_t whole)
 {
     if (!block_count || block_used + whole > BLOCK) {
         uint64_t start = round_up(device_next, BLOCK);
-        if (block_count == MOST_BLOCKS || start + 2 * BLOCK > device_base + RESERVED_BYTES)
+        if (block_count == MOST_BLOCKS || start + 2 * BLOCK > device_base + reserved)
             return 0;
         blocks[block_count++] = start;
         block_used = 0;
@@ -91,7 +103,7 @@ static uint64_t take_addresses(uint64_t bytes)
             holes[i] = holes[--hole_count];
             return start;
         }
-    if (device_next + whole + GUARD > device_base + RESERVED_BYTES - (2ull << 20))
+    if (device_next + whole + GUARD > device_base + reserved - (2ull << 20))
         return 0;
     start = device_next;
     device_next = round_up(start + whole + GUARD, GUARD);
