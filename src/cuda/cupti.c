@@ -111,12 +111,20 @@ bool gp_cupti_find(const char **why)
     return !*why;
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+    return folder && *folder && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+/* The user's word is not repeated, nor is the place that everybody expects. */
 void gp_cupti_say_file(void)
 {
     static struct gp_once once;
     const char *named = named_file();
     struct link_map *map = NULL;
-    if (!(named && *named) && dlinfo(found.handle, RTLD_DI_LINKMAP, &map) == 0)
+    if (!(named && *named) && dlinfo(found.handle, RTLD_DI_LINKMAP, &map) == 0 &&
+        !is_below(map->l_name, "/usr/local/cuda") &&
+        !is_below(map->l_name, secure_getenv("CUDA_HOME")))
         gp_say_limited(&once, 1, "CUPTI is taken from %s", map->l_name);
 }
 

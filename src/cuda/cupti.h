@@ -55,7 +55,8 @@ extern struct gp_cupti gp_cupti;
  * Loads the library: call it outside locks the program could wait for. */
 bool gp_cupti_find(const char **why);
 
-/* Says once which file was found; not of the one that GPUPROF_CUPTI names. */
+/* Says once which file was found, but for those that GPUPROF_CUPTI and CUDA_HOME name, and those of
+ * the toolkit in /usr/local/cuda. */
 void gp_cupti_say_file(void);
 
 /* Loads the library that gp_cupti_find will return, in a thread of its own. That takes a tenth of a
