@@ -9,7 +9,8 @@
 /* Whether there is one. Such a runtime ends a process that loads a library with RTLD_DEEPBIND. */
 bool gp_checker_is_here(void);
 
-/* Has it begun: one that begins at its first call, as the memory sanitizer does, asks dlsym then. */
+/* Has it begun: one that begins at its first call, as the memory sanitizer does, asks dlsym then.
+ */
 void gp_checker_begins(void);
 
 /* Between these, the thread's work is not checked. In pairs, one inside the other. */

@@ -195,7 +195,8 @@ bool gp_imports_change(const struct dl_phdr_info *object, gp_import_becomes *bec
     return whole;
 }
 
-/* ---- addresses that a library keeps ------------------------------------------------------------ */
+/* ---- addresses that a library keeps ------------------------------------------------------------
+ */
 
 UNCHECKED void gp_addresses_change(const struct dl_phdr_info *object, const void *low,
                                    const void *high, gp_import_becomes *becomes, void *data,

@@ -22,7 +22,8 @@ static bool find_part(int fd, const Elf64_Ehdr *header, uint32_t type, Elf64_Add
                       Elf64_Phdr *part)
 {
     for (int i = 0; i < header->e_phnum; i++) {
-        if (!has_bytes(fd, part, sizeof(*part), header->e_phoff + (Elf64_Off)i * header->e_phentsize))
+        if (!has_bytes(fd, part, sizeof(*part),
+                       header->e_phoff + (Elf64_Off)i * header->e_phentsize))
             return false;
         if (part->p_type == type &&
             (!address || (address >= part->p_vaddr && address - part->p_vaddr < part->p_filesz)))
@@ -45,8 +46,8 @@ static bool needs_runtime(int fd)
     Elf64_Phdr dynamic, strings;
     Elf64_Dyn entry;
     Elf64_Addr names = 0;
-    if (!has_bytes(fd, &header, sizeof(header), 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 ||
+    if (!has_bytes(fd, &header, sizeof(header), 0) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         !find_part(fd, &header, PT_DYNAMIC, 0, &dynamic))
         return false;
     for (unsigned i = 0; read_entry(fd, &dynamic, i, &entry); i++)

@@ -56,7 +56,8 @@ static bool find_library(struct gp_text *path)
 }
 
 /* Puts the library in front of other preloaded libraries. The driver loads it as well, where no
- * other tool wants that: for programs that drop LD_PRELOAD, and libraries that are bound past it. */
+ * other tool wants that: for programs that drop LD_PRELOAD, and libraries that are bound past it.
+ */
 static bool preload(void)
 {
     struct gp_text value = {0};

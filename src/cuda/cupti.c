@@ -116,7 +116,7 @@ static bool is_below(const char *path, const char *folder)
     return folder && *folder && strncmp(path, folder, strlen(folder)) == 0;
 }
 
-/* The user's word is not repeated, nor is the place that everybody expects. */
+/* The user's word is not repeated, nor is the toolkit that everybody expects. */
 void gp_cupti_say_file(void)
 {
     static struct gp_once once;

@@ -14,9 +14,9 @@
 #define COPIES 4
 
 /* To listen to resources shows nothing of launches. */
-#define GP_TOOL_HEARS(domain)                                                         \
+#define GP_TOOL_HEARS(domain)                                                          \
     ((domain) == CUPTI_CB_DOMAIN_DRIVER_API || (domain) == CUPTI_CB_DOMAIN_RUNTIME_API \
-         ? GP_TOOL_LISTENS                                                            \
+         ? GP_TOOL_LISTENS                                                             \
          : GP_TOOL_ASKS)
 
 /* ---- the call itself --------------------------------------------------------------------------
@@ -41,11 +41,12 @@ enum row {
 };
 static _Atomic(void *) reals[COPIES][ROWS];
 
-#define IN_COPY(copy, function, parameters, arguments, change, which, on)                     \
-    static CUptiResult CUPTIAPI function##_of_##copy parameters                               \
-    {                                                                                         \
-        __typeof__(&function) real = (__typeof__(&function))atomic_load(&reals[copy][ROW_##function]); \
-        AROUND(function, real, arguments, change, which, on);                                 \
+#define IN_COPY(copy, function, parameters, arguments, change, which, on)     \
+    static CUptiResult CUPTIAPI function##_of_##copy parameters               \
+    {                                                                         \
+        __typeof__(&function) real =                                          \
+            (__typeof__(&function))atomic_load(&reals[copy][ROW_##function]); \
+        AROUND(function, real, arguments, change, which, on);                 \
     }
 #define TOOL(...) IN_COPY(0, __VA_ARGS__)
 #include "hook/cupti.def"
@@ -60,10 +61,10 @@ static const struct {
     const char *name;
     void *wrappers[COPIES], *exported;
 } rows[] = {
-#define TOOL(function, parameters, arguments, change, which, on)                             \
-    {#function,                                                                              \
-     {(void *)function##_of_0, (void *)function##_of_1, (void *)function##_of_2,             \
-      (void *)function##_of_3},                                                              \
+#define TOOL(function, parameters, arguments, change, which, on)                 \
+    {#function,                                                                  \
+     {(void *)function##_of_0, (void *)function##_of_1, (void *)function##_of_2, \
+      (void *)function##_of_3},                                                  \
      (void *)function},
 #include "hook/cupti.def"
 };
@@ -98,8 +99,8 @@ void *gp_cupti_export(const char *name)
 
 /* ---- linked programs: the exports ------------------------------------------------------------ */
 
-/* The function that the caller would have without us: of the libraries that it is linked with, or of
- * those behind us. */
+/* The function that the caller would have without us: of the libraries that it is linked with, or
+ * of those behind us. */
 static void *real_for(const char *name, const void *caller)
 {
     Dl_info info;
@@ -117,11 +118,11 @@ static void *real_for(const char *name, const void *caller)
     return found && found != own ? found : gp_real_dlsym(RTLD_NEXT, name);
 }
 
-#define TOOL(function, parameters, arguments, change, which, on)                  \
-    GP_EXPORT CUptiResult CUPTIAPI function parameters                            \
-    {                                                                             \
-        __typeof__(&function) real =                                              \
+#define TOOL(function, parameters, arguments, change, which, on)                     \
+    GP_EXPORT CUptiResult CUPTIAPI function parameters                               \
+    {                                                                                \
+        __typeof__(&function) real =                                                 \
             (__typeof__(&function))real_for(#function, __builtin_return_address(0)); \
-        AROUND(function, real, arguments, change, which, on);                     \
+        AROUND(function, real, arguments, change, which, on);                        \
     }
 #include "hook/cupti.def"

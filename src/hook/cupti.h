@@ -1,4 +1,4 @@
-/* CUPTI as the program calls it, in whatever way it finds it: so that it shows when a tool of the
+/* CUPTI as the program calls it, in any way that it finds it: so that it shows when a tool of the
  * program's own is at work. Owns the wrappers, and the list of copies of CUPTI. */
 #ifndef GPUPROF_HOOK_CUPTI_H
 #define GPUPROF_HOOK_CUPTI_H

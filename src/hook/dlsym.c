@@ -1,7 +1,7 @@
 /* Two of the three doors through which programs find the driver: dlsym (the answer that the
  * trampoline in dlsym.S gives) and cuGetProcAddress. The third, exported symbols, needs no code. */
-#include "hook/entry.h"
 #include "hook/cupti.h"
+#include "hook/entry.h"
 #include "hook/imports.h"
 #include "hook/table.h"
 
@@ -12,8 +12,8 @@
 
 /* The answer of dlsym(handle, name) to `caller`; NULL: that of libc. Runs before constructors,
  * under the loader's lock, in every process: no memory, no locks, and for names that are none of
- * ours no work. But whoever loads a library asks for a function in it next: so it is the moment to
- * see whether the library was bound past us. */
+ * ours no work. But a program that loads a library asks for a function in it next: so it is the
+ * moment to see whether the library was bound past us. */
 __attribute__((visibility("hidden"))) void *gp_dlsym_answer(void *handle, const char *name,
                                                             const void *caller);
 

@@ -14,9 +14,10 @@
 /* Libraries, in one search, whose data is gone through; the others' are not. */
 #define MOST_MENDED 64
 
-/* Before our own constructor others are at work that the linker has begun with: the search waits. */
+/* Before our own constructor others are at work that the linker has begun with: the search waits.
+ */
 static atomic_bool begun;
-static atomic_ullong seen; /* the linker's count of objects that it has ever added */
+static atomic_ullong seen;   /* the linker's count of objects that it has ever added */
 static atomic_int searching; /* the process that is at it; a forked child is another */
 
 struct search {

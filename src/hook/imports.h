@@ -5,8 +5,8 @@
 #ifndef GPUPROF_HOOK_IMPORTS_H
 #define GPUPROF_HOOK_IMPORTS_H
 
-/* Sees to the libraries that were loaded since the last time. Cheap where there are none. No memory,
- * and no lock but the linker's; from any thread, also under the linker's lock. */
+/* Sees to the libraries that were loaded since the last time. Cheap where there are none. No
+ * memory, and no lock but the linker's; from any thread, also under the linker's lock. */
 void gp_imports_mend(void);
 
 /* The same, and to addresses of the driver's functions that any library keeps in its data. */

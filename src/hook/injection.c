@@ -1,7 +1,7 @@
-/* The driver's own way of loading a tool: cuInit loads the library that CUDA_INJECTION64_PATH names,
- * and calls this function. It works where LD_PRELOAD was dropped on the way to the program, and
- * where a library reaches the driver past our exports. By then programs may have asked the driver
- * for its functions, the CUDA runtime has. */
+/* The driver's own way of loading a tool: cuInit loads the library that CUDA_INJECTION64_PATH
+ * names, and calls this function. It works where LD_PRELOAD was dropped on the way to the program,
+ * and where a library reaches the driver past our exports. By then programs may have asked the
+ * driver for its functions, the CUDA runtime has. */
 #include "gate/own_work.h"
 #include "hook/entry.h"
 #include "hook/imports.h"
@@ -14,8 +14,9 @@
 
 GP_EXPORT int InitializeInjection(void);
 
-/* A library that was loaded by dlmopen has a C library and a driver of its own, and the driver loads
- * us beside these. Threads of such a C library are not the process's: nothing is done there. */
+/* A library that was loaded by dlmopen has a C library and a driver of its own, and the driver
+ * loads us beside these. Threads of such a C library are not the process's: nothing is done there.
+ */
 static bool is_apart(void)
 {
     Dl_info info;

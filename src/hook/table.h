@@ -18,7 +18,8 @@ struct gp_hook {
 /* The hook for an exported symbol of the driver, NULL for any other name. */
 const struct gp_hook *gp_hook_by_symbol(const char *symbol);
 
-/* The hook for the address of a function of the driver's, once that is found; NULL for any other. */
+/* The hook for the address of a function of the driver's, once that is found; NULL for any other.
+ */
 const struct gp_hook *gp_hook_by_real(const void *address);
 
 /* The hook that replaces the answer of cuGetProcAddress: by the function's identity, or, where a

@@ -183,7 +183,8 @@ void gp_timed_only_in(CUcontext handle, const struct gp_device *device, const ch
 bool gp_is_only_timed(CUstream stream)
 {
     CUcontext current;
-    if (timed.all || gp_tool_at_work() || (gp_green_context_was_made() && gp_stream_is_green(stream)))
+    if (timed.all || gp_tool_at_work() ||
+        (gp_green_context_was_made() && gp_stream_is_green(stream)))
         return true;
     if (!gp_timed_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return false;

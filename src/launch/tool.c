@@ -18,7 +18,7 @@
 
 const char gp_tool_reason[] = "the program's own tool used CUPTI at its launch";
 
-/* What it has CUPTI do. Calls of a domain are numbered from 1 on; 0 is all of them. */
+/* The work that it has CUPTI do. Calls of a domain are numbered from 1 on; 0 is all of them. */
 static struct {
     pthread_mutex_t lock;
     uint64_t records[MOST_BITS / 64], listens[MOST_BITS / 64], counts[MOST_BITS / 64];
@@ -75,8 +75,8 @@ static bool does_anything(void)
 
 /* ---- way for it ------------------------------------------------------------------------------ */
 
-/* The passes to come of held launches are made, and our sessions are ended. Where the gate cannot be
- * shut they stay, unused. With `leaves` our CUPTI is given up as well. */
+/* The passes to come of held launches are made, and our sessions are ended. Where the gate cannot
+ * be shut they stay, unused. With `leaves` our CUPTI is given up as well. */
 static void give_way(void *leaves)
 {
     const char *why = *(const char **)leaves;
@@ -88,8 +88,8 @@ static void give_way(void *leaves)
     gp_gate_leave(closed);
 }
 
-/* In a callback of CUPTI's, in the midst of a call of the program's that passes the gate, nobody can
- * wait for it. */
+/* In a callback of CUPTI's, in the midst of a call of the program's that passes the gate, nobody
+ * can wait for it. */
 static void make_way(const char *leaves)
 {
     if (gp_session_began() && gp_session_is_here() && !gp_gate_is_passed_here())
@@ -101,9 +101,10 @@ static void begin(void)
     static struct gp_once once;
     if (atomic_exchange(&at_work, true))
         return;
-    gp_say_limited(&once, 1,
-                   "the program has a tool of its own that uses CUPTI: while that is at work launches "
-                   "are only timed");
+    gp_say_limited(
+        &once, 1,
+        "the program has a tool of its own that uses CUPTI: while that is at work launches "
+        "are only timed");
     make_way(NULL);
 }
 

@@ -1,8 +1,8 @@
-/* The program's own tool, which uses CUPTI: a profiler of its framework, say. CUPTI serves one tool in
- * a process, and one copy of CUPTI: the driver refuses the others. The program's tool has it: while
- * that is at work launches are only timed, so that it sees none of our replays and kernels; where it
- * uses another copy than we do, ours gives the driver up, for good. Owns the note of what the tool
- * has CUPTI do. From any thread. */
+/* The program's own tool, which uses CUPTI: a profiler of its framework, say. CUPTI serves one tool
+ * in a process, and one copy of CUPTI: the driver refuses the others. The program's tool has it:
+ * while that is at work launches are only timed, so that it sees none of our replays and kernels;
+ * where it uses another copy than we do, ours gives the driver up, for good. Owns the note of what
+ * the tool has CUPTI do. From any thread. */
 #ifndef GPUPROF_LAUNCH_TOOL_H
 #define GPUPROF_LAUNCH_TOOL_H
 
@@ -22,9 +22,9 @@ enum gp_tool_change {
 struct gp_tool_call {
     enum gp_tool_change change;
     unsigned which;
-    bool on;            /* it begins; else it ends */
-    const void *real;   /* the function of CUPTI's that is called */
-    bool was, watched;  /* for gp_tool_called */
+    bool on;           /* it begins; else it ends */
+    const void *real;  /* the function of CUPTI's that is called */
+    bool was, watched; /* for gp_tool_called */
 };
 
 /* Before the call, and after it. */

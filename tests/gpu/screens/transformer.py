@@ -33,12 +33,12 @@ class Block(nn.Module):
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.words, self.places = nn.Embedding(WORDS, WIDTH), nn.Embedding(max(LENGTHS), WIDTH)
+        self.words, self.positions = nn.Embedding(WORDS, WIDTH), nn.Embedding(max(LENGTHS), WIDTH)
         self.blocks = nn.Sequential(*[Block() for _ in range(BLOCKS)])
         self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, WORDS, bias=False)
 
     def forward(self, words):
-        x = self.words(words) + self.places(torch.arange(words.shape[1], device=words.device))
+        x = self.words(words) + self.positions(torch.arange(words.shape[1], device=words.device))
         return self.head(self.norm(self.blocks(x)))
 
 

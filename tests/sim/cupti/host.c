@@ -1,6 +1,6 @@
 /* The host's half of the profiler: names, configurations and values; it needs no GPU. */
-#include <math.h>
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The part of CUPTI that tools use: one subscriber in the process, and records of kernels. The driver
- * serves one copy of this library at a time, as the real one was seen to do: the first that was
- * asked for anything but its version, until cuptiFinalize. That does nothing where only the
+/* The part of CUPTI that tools use: one subscriber in the process, and records of kernels. The
+ * driver serves one copy of this library at a time, as the real one was seen to do: the first that
+ * was asked for anything but its version, until cuptiFinalize. That does nothing where only the
  * profilers were used. */
 #include "cupti/cupti_sim.h"
 
@@ -53,8 +53,8 @@ CUptiResult gpusim_attach(bool by_profiler)
     return result;
 }
 
-CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber,
-                                    CUpti_CallbackFunc callback, void *userdata)
+CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+                                    void *userdata)
 {
     CUptiResult result = gpusim_attach(false);
 
@@ -164,8 +164,8 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
             (void)gpusim_driver()->synchronize(watched[i].context);
     request(&buffer, &size, &most);
     pthread_mutex_lock(&lock);
-    records = size / sizeof(CUpti_ActivityKind) < kernels ? size / sizeof(CUpti_ActivityKind)
-                                                          : kernels;
+    records =
+        size / sizeof(CUpti_ActivityKind) < kernels ? size / sizeof(CUpti_ActivityKind) : kernels;
     kernels = 0;
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < records; i++)

@@ -1,4 +1,5 @@
-/* The library that CUDA_INJECTION64_PATH names is loaded by cuInit, once, and its function called. */
+/* The library that CUDA_INJECTION64_PATH names is loaded by cuInit, once, and its function called.
+ */
 #include "driver/context.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * loads_dlopen HOW LIBRARY ARGUMENT...: loads a library and calls its run(ARGUMENT...). HOW: "plain";
- * "deep", with RTLD_DEEPBIND; "apart", into a list of the linker's of its own.
+ * loads_dlopen HOW LIBRARY ARGUMENT...: loads a library and calls its run(ARGUMENT...). HOW:
+ * "plain"; "deep", with RTLD_DEEPBIND; "apart", into a list of the linker's of its own.
  */
 #include <dlfcn.h>
 #include <stdio.h>

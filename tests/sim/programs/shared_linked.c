@@ -437,18 +437,13 @@ static void open_devices(void)
 
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {{"imported", imported},
-                                                {"imported_twice", imported_twice},
-                                                {"exported", exported},
-                                                {"apart", apart},
-                                                {"peers", peers},
-                                                {"busy", busy},
-                                                {"mapped", mapped},
-                                                {"pools", pools},
-                                                {"host_pools", host_pools},
-                                                {"retained", retained},
-                                                {"range", range},
-                                                {0}};
+    static const struct program_case cases[] = {
+        {"imported", imported},     {"imported_twice", imported_twice},
+        {"exported", exported},     {"apart", apart},
+        {"peers", peers},           {"busy", busy},
+        {"mapped", mapped},         {"pools", pools},
+        {"host_pools", host_pools}, {"retained", retained},
+        {"range", range},           {0}};
 
     open_devices();
     for (int i = 1; i < argc; i++)

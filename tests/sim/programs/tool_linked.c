@@ -1,8 +1,8 @@
 /*
- * tool_linked CUPTI STEP...: a program with a tool in it, which uses the libcupti of that path, or with
- * "linked" the one that the linker has found. Steps: launch, subscribe, listen, unsubscribe, record,
- * stop (recording), count and uncount (the profilers), finalize, and show, which prints how many
- * kernels the tool has seen since. Each answer other than 0 is printed.
+ * tool_linked CUPTI STEP...: a program with a tool in it, which uses the libcupti of that path, or
+ * with "linked" the one that the linker has found. Steps: launch, subscribe, listen, unsubscribe,
+ * record, stop (recording), count and uncount (the profilers), finalize, and show, which prints how
+ * many kernels the tool has seen since. Each answer other than 0 is printed.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -48,7 +48,7 @@ static void find_cupti(const char *path)
         puts(dlerror());
         exit(2);
     }
-#define X(name)                                            \
+#define X(name)                                         \
     if (!gpu_store(&cupti.name, dlsym(library, #name))) \
         gpu_missing(#name);
     FUNCTIONS(X)
@@ -101,10 +101,10 @@ static CUptiResult show(void)
 
 static CUptiResult take_step(struct work *work, const char *step)
 {
-    CUpti_Profiler_Initialize_Params begin = {
-        .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
-    CUpti_Profiler_DeInitialize_Params end = {
-        .structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE};
+    CUpti_Profiler_Initialize_Params begin = {.structSize =
+                                                  CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    CUpti_Profiler_DeInitialize_Params end = {.structSize =
+                                                  CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE};
 
     if (strcmp(step, "launch") == 0)
         run_snippet(work, "vector_add");
