@@ -24,7 +24,7 @@ injected() {
     diff "$BATS_TEST_TMPDIR/plain.err" "$BATS_TEST_TMPDIR/ours.err"
 }
 
-@test "CUDA_INJECTION64_PATH alone: what the program asked for before cuInit is found as well" {
+@test "CUDA_INJECTION64_PATH alone: functions that the program asked for before cuInit are found as well" {
     [ -z "$GPUPROF_RUNTIMES" ] || skip "the sanitizers' runtimes have to be preloaded"
     for how in plain deep; do
         for way in dlsym runtime; do

@@ -474,7 +474,7 @@ static void attributes_belong_to_a_launch(void **state)
     cuLaunchKernelEx_ptsz(&config, function, NULL, list);
     noted("0x7000 in 0x5000, own: 1x2x3 of 4x5x6, clusters 4x2x3, 7 shared, 2 attributes, extra\n"
           "really 0x7000 in 0x5000: 1x2x3 of 4x5x6, 7 shared, extra\n");
-    config.attrs = NULL; /* whatever their number */
+    config.attrs = NULL; /* of any number */
     cuLaunchKernelEx(&config, function, list, NULL);
     noted("0x7000 in 0x5000: 1x2x3 of 4x5x6, clusters 0x0x0, 7 shared, 0 attributes, parameters\n"
           "really 0x7000 in 0x5000: 1x2x3 of 4x5x6, 7 shared, parameters\n");
@@ -519,7 +519,7 @@ static void a_capture_goes_with_its_stream(void **state)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* What the name of a copy says of it, as the row has to. */
+/* The name of a copy, taken apart, as the row has to have it. */
 struct copy_row {
     const char *base, *suffix, *kind, *bytes, *stream;
 };

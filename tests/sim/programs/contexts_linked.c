@@ -482,7 +482,7 @@ static void primary(const void *image)
     }
 }
 
-/* A reset takes it from all who have retained it. */
+/* A reset takes it from all that have retained it. */
 static void primary_reset(const void *image)
 {
     CUcontext context;

@@ -1,8 +1,8 @@
 /*
  * own_stream_linked CASE...: stream 0 is each thread's own, as in a program built with
  * --default-stream per-thread. In the cases "launches" and "graph" the main thread launches while
- * the stream of another thread waits for the host, which ends only behind these launches: whatever
- * stands in the stream that all threads share would wait for ever. In the case "capture" the
+ * the stream of another thread waits for the host, which ends only behind these launches: all work
+ * that stands in the stream that all threads share would wait for ever. In the case "capture" the
  * thread's stream is captured, in the case "failing" a capture is refused, becomes invalid, or is
  * ended without another stream that takes part; and launches follow. Each launch makes x = 2 * x +
  * 1, so that one that runs twice, or from the wrong memory, is seen. An alarm ends the program
