@@ -1,7 +1,5 @@
-"""PyTorch's own profiler at work at the same time, which listens to CUPTI too. How many kernels it saw
-goes to stderr: replays may be among them."""
-
-import sys
+"""PyTorch's own profiler at work at the same time, which uses CUPTI too: with CUDA's activities, without, and the
+range of cudaProfilerStart. The kernels that it saw are the script's own."""
 
 from common import DEVICE, deterministic_torch, show_tensors
 
@@ -23,13 +21,17 @@ def steps(count):
 
 activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if DEVICE == "cuda" else [])
 steps(1)
-for session in range(2):
-    with profile(activities=activities) as profiler:
+for session, kinds in enumerate((activities, activities, activities[:1])):
+    with profile(activities=kinds) as profiler:
         steps(2)
         if DEVICE == "cuda":
             torch.cuda.synchronize()
-    kernels = sum("CUDA" in str(event.device_type) for event in profiler.events())
-    print(f"session {session}: the profiler saw {kernels} events on the device", file=sys.stderr)
+    kernels = sorted(event.name for event in profiler.events() if "CUDA" in str(event.device_type))
+    print(f"session {session}: the profiler saw {len(kernels)} events on the device: {sorted(set(kernels))}")
     show_tensors(f"weights after session {session}", net.parameters())
+if DEVICE == "cuda":
+    torch.cuda.profiler.start()
 steps(1)
+if DEVICE == "cuda":
+    torch.cuda.profiler.stop()
 show_tensors("weights", net.parameters())
