@@ -511,6 +511,26 @@ static void a_part_that_was_counted_is_the_least(void **state)
     forget(&p);
 }
 
+/* Counters of a launch may be known, and its time not. */
+static void counts_without_a_time_are_in_no_rate(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    begin(&p);
+    make_busy(&s, "k");
+    launch(&p, &s);
+    make_busy(&s, "untimed");
+    leave_out(&s, "gpu__time_duration");
+    launch(&p, &s);
+    make(&p);
+    says(&p, ARITHMETIC,
+         "at least 16.73 GFLOP (100 % FP32): 16.73 TFLOP/s, ~25.0 % of the peak while kernels "
+         "ran");
+    assert_false(isnan(p.whole.flop.share) || isnan(p.whole.dram_bytes.share));
+    forget(&p);
+}
+
 /* ---- by bound and by origin ------------------------------------------------------------------ */
 
 static void time_is_divided_by_bound(void **state)
@@ -609,6 +629,7 @@ int main(void)
         cmocka_unit_test(operations_are_divided_by_precision),
         cmocka_unit_test(constants_are_no_arithmetic),
         cmocka_unit_test(a_part_that_was_counted_is_the_least),
+        cmocka_unit_test(counts_without_a_time_are_in_no_rate),
         cmocka_unit_test(time_is_divided_by_bound),
         cmocka_unit_test(time_is_divided_by_origin),
         cmocka_unit_test(lines_keep_to_the_width),
