@@ -1138,6 +1138,23 @@ out_of_order() {
     [[ $output == *$'\n'"> torn.jsonl:4: "* ]]
 }
 
+@test "Markdown names each reason for missing values once, with names that people read" {
+    sed 's/"passes":2/"passes":2,"skipped":"it waits"/' launch >waits
+    { cat header waits; for k in _Z1av _Z1bv; do sed "s/_Z9vectorAddPKfS0_Pfi/$k/" waits; done
+      sed 's/it waits/it is shared/' waits; } >skipped.jsonl
+    run "$gpuprof" report --print markdown skipped.jsonl
+    [ "$(grep -A9 '^### Not measured' <<<"$output" | grep '^- ')" = \
+"- 3 launches of vectorAdd and 2 more kernels: it waits
+- 1 launch of vectorAdd: it is shared" ]
+    # One launch, and none.
+    cat header launch >one.jsonl
+    run "$gpuprof" report --print markdown one.jsonl
+    [[ $output == *$'\n'"- 1 kernel launch, 1 measured"* ]]
+    run "$gpuprof" report --print markdown header
+    [[ $output == *$'\n'"- 0 kernel launches, 0 measured"* ]]
+    [[ $output != *"###"* ]]
+}
+
 @test "Markdown keeps to its limit in bytes" {
     for i in {1..40}; do sed "s/_Z9vectorAddPKfS0_Pfi/_Z8kernel${i}0i/" launch; done >many
     cat header many >many.jsonl
