@@ -493,6 +493,7 @@ void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE])
     int digits = gain < 0.0995 || (gain > 0.9 && gain < 0.9995) ? 1 : 0;
     double steps = digits ? 1000 : 100, count = gain * steps;
     count = up_to ? ceil(count - 1e-6) : round(count);
+    digits = count < steps ? digits : 0;
     snprintf(out, GP_GAIN_SIZE, "%s %.*f %%", up_to ? "up to" : "about", digits,
              100 * count / steps);
 }

@@ -3,6 +3,7 @@
 #include "base/markdown.h"
 #include "gpuprof_version.h"
 #include "report/layout.h"
+#include "report/row_cells.h"
 #include "report/row_names.h"
 #include "report/skips.h"
 #include "report/units.h"
@@ -126,7 +127,8 @@ static void add_bound(const struct gp_bound *b, struct gp_text *out)
 static void add_kernel(const struct page *p, size_t i, struct gp_text *out)
 {
     const struct gp_row *row = &p->rows->rows[i];
-    char name[GP_ROW_NAME_SIZE], share[32] = "-", average[32] = "-", occupancy[48] = "-";
+    char name[GP_ROW_NAME_SIZE], launches[GP_CELL_LAUNCHES_SIZE],
+        share[32] = "-", average[32] = "-", occupancy[48] = "-";
     double seconds, achieved;
     gp_row_names_format(&p->names, row, name);
     if (p->rows->seconds > 0 && row->seconds > 0)
@@ -137,7 +139,9 @@ static void add_kernel(const struct page *p, size_t i, struct gp_text *out)
         snprintf(occupancy, sizeof(occupancy), "%.2f of %.2f", achieved, row->occupancy.ratio);
     gp_text_add(out, "| ");
     gp_text_add_markdown_code(out, name, true);
-    gp_text_addf(out, " | %s | %" PRIu64 " | %s |", share, row->launches, average);
+    gp_cell_launches(row, launches);
+    gp_text_addf(out, " | %s", gp_cell_is_estimated(p->rows, row) ? "\\~" : "");
+    gp_text_addf(out, "%s | %s | %s |", share, launches, average);
     add_bound(&p->findings->bounds[i], out);
     gp_text_addf(out, " %s |", occupancy);
     add_cell(p, row, "gld_efficiency", 1, "%", out);

@@ -1139,6 +1139,8 @@ out_of_order() {
 }
 
 @test "Markdown names each reason for missing values once, with names that people read" {
+    sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' launch >count
+    cat header launch launch count >counted.jsonl
     sed 's/"passes":2/"passes":2,"skipped":"it waits"/' launch >waits
     { cat header waits; for k in _Z1av _Z1bv; do sed "s/_Z9vectorAddPKfS0_Pfi/$k/" waits; done
       sed 's/it waits/it is shared/' waits; } >skipped.jsonl
@@ -1146,6 +1148,9 @@ out_of_order() {
     [ "$(grep -A9 '^### Not measured' <<<"$output" | grep '^- ')" = \
 "- 3 launches of vectorAdd and 2 more kernels: it waits
 - 1 launch of vectorAdd: it is shared" ]
+    # Estimates are marked, and the launches on which they stand are named.
+    run "$gpuprof" report --print markdown counted.jsonl
+    [[ $output == *'| `vectorAdd [32]` | \~100 % | 2 of 20000 | 65.00 us |'* ]]
     # One launch, and none.
     cat header launch >one.jsonl
     run "$gpuprof" report --print markdown one.jsonl

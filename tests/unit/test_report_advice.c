@@ -1354,6 +1354,13 @@ static void bounds_are_rounded_up(void **state)
     gp_text_free(&out);
     gp_summary_free(summary);
     gp_metrics_close(m);
+    char gain[GP_GAIN_SIZE];
+    gp_gain_format(0.9993, true, gain);
+    assert_string_equal(gain, "up to 100 %");
+    gp_gain_format(0.9989, true, gain);
+    assert_string_equal(gain, "up to 99.9 %");
+    gp_gain_format(0.0991, true, gain);
+    assert_string_equal(gain, "up to 10.0 %");
 }
 
 static void grids_have_lines_where_other_things_bound_them(void **state)
