@@ -55,9 +55,11 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)",
          WHAT, NULL, "--metrics", "--metrics", 1, NULL},
-    [DETAILS] = {"details", 0, NULL,
-                 "all metrics of each kernel behind the summary, as with --metrics", WHAT, NULL,
-                 NULL, "--page details", 0, NULL},
+    [DETAILS] =
+        {"details", 0, NULL,
+         "behind the summary the metrics that people read first, of each kernel; --metrics all: "
+         "every one",
+         WHAT, NULL, NULL, "--page details", 0, NULL},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
              "0: all (10 in the summary, 20 in its details, all in other views)",
