@@ -92,7 +92,8 @@ void gp_screen_headline(const struct gp_summary *summary, size_t width, struct g
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
     if (simulated)
-        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
+        gp_wrap_to(out, width, 3,
+                   "Simulated GPU: these numbers are computed by a model, not measured.");
     add_settings(gp_summary_get_settings(summary), width, out);
 }
 
@@ -272,8 +273,10 @@ static void add_behind(const struct gp_summary *s, const char *profile, size_t w
         out->failed |= name.failed;
         gp_text_free(&name);
     } else if (profile) {
-        gp_text_add(out, "\nMore: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof "
-                         "report --details FILE\n");
+        gp_text_add(out, "\n");
+        gp_wrap_to(out, width, 3,
+                   "More: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof report "
+                   "--details FILE");
     }
 }
 

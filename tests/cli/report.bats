@@ -1169,6 +1169,13 @@ out_of_order() {
         [ "$(stat -c %s cut.md)" -gt $((most / 2)) ]
         [ "$(tail -1 cut.md)" = "_More would exceed the limit of the text._" ]
     done
+    # Several profiles share it.
+    "$gpuprof" report --print markdown --max-bytes 2600 many.jsonl many.jsonl >cut.md
+    [ "$(stat -c %s cut.md)" -le 2600 ]
+    [ "$(grep -c '^## gpuprof' cut.md)" -eq 2 ]
+    run "$gpuprof" report --print markdown --max-bytes 2000 many.jsonl many.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --max-bytes: too few for 2 reports; each takes 1000" ]
     run "$gpuprof" report --print markdown --max-bytes 100000 many.jsonl
     [[ $output != *"exceed the limit"* ]]
     run "$gpuprof" report --max-bytes 2000 good.jsonl
