@@ -1253,7 +1253,8 @@ static void tunings_name_the_fastest_configuration(void **state)
     end_several(&s);
 }
 
-/* The line on a tuning names the GPU, and the heading of the advice what its shares are of. */
+/* The line on a tuning names the GPU, and the heading of the advice says which time gains are of.
+ */
 static void the_screen_says_that_gains_assume_the_fastest_configuration(void **state)
 {
     (void)state;
