@@ -93,7 +93,8 @@ static bool add_trials(struct gp_judged_kernel *k, struct gp_section *section)
                                                      .section = section,
                                                      .rule = &section->rules[i],
                                                      .now.values.most = GP_JUDGE_MOST_KEPT};
-        k->has_total |= section->rules[i].aggregate == GP_TOTAL;
+        k->stands_for_others |=
+            section->rules[i].aggregate == GP_TOTAL || section->rules[i].aggregate == GP_AVERAGE;
     }
     return true;
 }
@@ -147,7 +148,7 @@ void gp_judge_source(struct gp_judge *j, const char *kernel, const char *file, i
 static struct gp_judged_shape *shape_of(struct gp_judge *j, struct gp_judged_kernel *k, int device,
                                         const struct gp_configuration *configuration)
 {
-    if (!k->has_total)
+    if (!k->stands_for_others)
         return NULL;
     const struct gp_shape_key key = {.device = device, .configuration = *configuration};
     struct gp_judged_shape *shape = NULL;
@@ -280,19 +281,29 @@ static void note_value(struct gp_trial *t, const struct gp_record *launch, doubl
     gp_values_add(&now->values, value);
 }
 
-static void note_weight(const struct gp_judge *j, struct gp_trial *t,
-                        const struct gp_device *device, const struct gp_record *launch)
+static double note_weight(const struct gp_judge *j, struct gp_trial *t,
+                          const struct gp_device *device, const struct gp_record *launch)
 {
     double weight = gp_weight_of(j->metrics, t->rule->metric, device, launch);
     t->now.weighted += weight * t->value;
     t->now.weight += weight;
+    return weight;
 }
 
-/* Many rules may be about one metric: it is computed once, unless it is absent. Returns whether
- * there is a value. */
-static bool try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
-                       const struct gp_record *launch)
+static void note_shape(struct gp_shape_values *of, double value, double weight)
 {
+    of->sum += value;
+    of->count++;
+    of->weighted += weight * value;
+    of->weight += weight;
+}
+
+/* Many rules may be about one metric: it is computed once, unless it is absent. `shape`: NULL where
+ * no rule asks for it. */
+static void try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
+                       const struct gp_record *launch, struct gp_judged_shape *shape)
+{
+    double weight = 0;
     struct gp_trial *t = &k->trials[i];
     const struct gp_trial *first = &k->trials[t->same];
     const struct gp_device *device = gp_devices_get(&j->devices, launch->device);
@@ -306,12 +317,13 @@ static bool try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
     }
     if (!t->has_value) {
         note_absence(t, launch, j->run_count, why);
-        return false;
+        return;
     }
     note_value(t, launch, t->value);
     if (t->rule->aggregate == GP_AVERAGE)
-        note_weight(j, t, device, launch);
-    return true;
+        weight = note_weight(j, t, device, launch);
+    if (shape)
+        note_shape(&shape->values[i], t->value, weight);
 }
 
 void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
@@ -331,10 +343,8 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
         return;
     }
     for (size_t i = 0; i < k->trial_count; i++)
-        if (k->trials[i].rule->metric && try_launch(j, k, i, &renamed) && shape) {
-            shape->values[i].sum += k->trials[i].value;
-            shape->values[i].count++;
-        }
+        if (k->trials[i].rule->metric)
+            try_launch(j, k, i, &renamed, shape);
 }
 
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count)

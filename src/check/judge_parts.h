@@ -54,7 +54,8 @@ struct gp_judged_shape {
     struct gp_shape_values {
         double sum;
         uint64_t count;
-    } values[]; /* of each trial of the kernel; those of a total alone are filled */
+        double weighted, weight; /* as in struct gp_trial_of_run */
+    } values[];                  /* of each trial of the kernel */
 };
 
 struct gp_judged_kernel {
@@ -69,7 +70,7 @@ struct gp_judged_kernel {
     int source_line;
     struct gp_trial *trials;
     size_t trial_count;
-    bool has_total;                 /* among its rules */
+    bool stands_for_others;         /* a rule is about all launches, also those without a value */
     struct gp_judged_shape *shapes; /* in the run at hand, where it has */
 };
 

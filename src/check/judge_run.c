@@ -21,12 +21,39 @@ static double total_of(const struct gp_trial *t, const struct gp_judged_kernel *
     return gp_estimate_total(&e);
 }
 
-/* Weighted: a launch that is most of the time may be most of a ratio. Where no launch has any
- * weight all count alike. */
-static double mean_of(const struct gp_trial_of_run *now)
+/* Launches with a value, and all for which these stand. */
+static double times_of(uint64_t launches, uint64_t values)
 {
-    return now->weight > 0 ? now->weighted / now->weight
-                           : now->values.sum / (double)now->values.count;
+    return launches > values ? (double)launches / (double)values : 1;
+}
+
+/* Weighted: a launch that is most of the time may be most of a ratio. As in a report, those with a
+ * value stand for the others of their shape. Where no launch has any weight all count alike. */
+static double mean_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
+{
+    const struct gp_trial_of_run *now = &t->now;
+    struct gp_shape_values rest = {
+        .count = now->values.count, .weighted = now->weighted, .weight = now->weight};
+    double weighted = 0, weight = 0;
+    uint64_t launches = k->launches;
+    for (const struct gp_judged_shape *shape = k->shapes; shape; shape = shape->hh.next) {
+        const struct gp_shape_values *of = &shape->values[t - k->trials];
+        launches -= launches > shape->launches ? shape->launches : launches;
+        if (of->count == 0)
+            continue;
+        double times = times_of(shape->launches, of->count);
+        weighted += times * of->weighted;
+        weight += times * of->weight;
+        rest.weighted -= of->weighted;
+        rest.weight -= of->weight;
+        rest.count -= of->count;
+    }
+    if (rest.count > 0) {
+        double times = times_of(launches, rest.count);
+        weighted += times * rest.weighted;
+        weight += times * rest.weight;
+    }
+    return weight > 0 ? weighted / weight : now->values.sum / (double)now->values.count;
 }
 
 /* The value that a rule is about; of a rule for every launch, the worst one. */
@@ -41,7 +68,7 @@ static double value_of(const struct gp_trial *t, const struct gp_judged_kernel *
     case GP_MAX:
         return v->max;
     case GP_AVERAGE:
-        return mean_of(&t->now);
+        return mean_of(t, k);
     case GP_QUANTILE:
         return gp_values_quantile(v, t->rule->quantile);
     case GP_SUM:

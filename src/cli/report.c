@@ -55,9 +55,11 @@ static const struct cli_option options[OPTION_COUNT] = {
          "metrics to show, with commas between them; 'default', 'all'; else all those whose "
          "counters the profile holds ('default' for standard input or a pipe)",
          WHAT, NULL, "--metrics", "--metrics", 1, NULL},
-    [DETAILS] = {"details", 0, NULL,
-                 "all metrics of each kernel behind the summary, as with --metrics", WHAT, NULL,
-                 NULL, "--page details", 0, NULL},
+    [DETAILS] =
+        {"details", 0, NULL,
+         "behind the summary the metrics that people read first, of each kernel; --metrics all: "
+         "every one",
+         WHAT, NULL, NULL, "--page details", 0, NULL},
     [TOP] = {"top", 'n', "COUNT",
              "most kernels to show, those with the most time; of a trace that is sorted, launches; "
              "0: all (10 in the summary, 20 in its details, all in other views)",
@@ -90,7 +92,8 @@ static const struct cli_option options[OPTION_COUNT] = {
              "comma-separated values, of --print times, metrics (if none is said), trace or side",
              HOW, NULL, "--csv", "--csv", 0, NULL},
     [BYTES] = {"max-bytes", 0, "N",
-               "the longest text of --print markdown: parts behind it are left out, which a line "
+               "the longest text of --print markdown, of all profiles together: parts behind it "
+               "are left out, which a line "
                "says",
                HOW, NULL, NULL, NULL, 0, NULL},
     [ANONYMOUS] = {"anonymous", 0, NULL,
@@ -316,12 +319,21 @@ static int report_some(struct gp_metrics *m, const struct cli_views *views,
 static int report_files(struct gp_metrics *m, const struct cli_views *views,
                         const struct gp_table_options *table, char **paths, int count)
 {
-    int worst = CLI_OK, step = views->merge ? count : 1;
+    int worst = CLI_OK, step = views->merge ? count : 1, reports = count / step;
+    struct cli_views own = *views;
+    if (views->most_bytes > 0) {
+        /* A blank line stands between two reports. */
+        own.most_bytes = (views->most_bytes + 1) / (size_t)reports - 1;
+        if (own.most_bytes < LEAST_BYTES) {
+            gp_say("--max-bytes: too few for %d reports; each takes %d", reports, LEAST_BYTES);
+            return CLI_USAGE;
+        }
+    }
     for (int i = 0; i < count; i += step) {
         struct gp_text out = {0};
         if (i > 0)
             gp_text_add(&out, "\n");
-        int answer = report_some(m, views, table, paths + i, step, &out);
+        int answer = report_some(m, &own, table, paths + i, step, &out);
         int printed = views->which == CLI_VIEW_MARKDOWN ? cli_print(&out) : print_coloured(&out);
         if (printed > answer)
             answer = printed;

@@ -120,9 +120,8 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                  "write the report and messages to this file instead of standard error; %p, %h, "
                  "%q{NAME}, %% as above",
                  OUTPUT, "log-file", "--log-file", "--log-file", 0, NULL},
-    [RUN_DETAILS] = {"details", 0, NULL,
-                     "print all metrics of each kernel behind the report's summary", OUTPUT, NULL,
-                     NULL, NULL, 0, NULL},
+    [RUN_DETAILS] = {"details", 0, NULL, "print metrics of each kernel behind the report's summary",
+                     OUTPUT, NULL, NULL, NULL, 0, NULL},
     [RUN_SUMMARY] = {"print-gpu-summary", 0, NULL,
                      "print the report, with --metrics as well; with --csv nvprof's summary",
                      OUTPUT, "print-summary", "--print-gpu-summary, --print-summary",

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLEARLY_SHORTER 0.995
+
 bool gp_is_library_kernel(const char *name)
 {
     /* The last ones are kernels of cuBLAS and cuDNN whose names do not say so. */
@@ -220,7 +222,6 @@ struct asking {
     double mean_instructions; /* of a launch of the kernel; NAN: not known */
     double *gains;
     double *seconds; /* of each group; of a tuning's fastest, as if the whole tuning ran so */
-    double whole;    /* the time of the whole program, if tunings ran so */
 };
 
 /* The instructions of the mean launch of the kernel, in all configurations. */
@@ -339,11 +340,11 @@ static bool add_sum(const struct asking *a, size_t rule)
         gained[advice.group_count++] = (struct gained){g, gain * a->seconds[g]};
         saved += gain * a->seconds[g];
     }
-    if (answer && a->whole > 0 && saved >= GP_ADVISED_GAIN * a->whole) {
+    if (answer && a->findings->seconds > 0 && saved >= GP_ADVISED_GAIN * a->findings->seconds) {
         qsort(gained, advice.group_count, sizeof(*gained), by_gain);
         for (size_t i = 0; i < advice.group_count; i++)
             advice.groups[i] = gained[i].group;
-        advice.gain = saved / a->whole;
+        advice.gain = saved / a->findings->seconds;
         advice.kernel_gain = saved / all;
         advice.grid_gain = *gain_at(a, rule, advice.groups[0]);
         struct gp_row one;
@@ -379,7 +380,7 @@ static bool advise_row(struct asking *a,
     double seconds = 0;
     for (size_t g = 0; g < groups && answer; g++)
         seconds += a->seconds[g] = advised_seconds(a->findings, a->rows, a->row, g);
-    if (answer && seconds >= GP_ADVISED_SHARE * a->whole) {
+    if (answer && seconds >= GP_ADVISED_SHARE * a->findings->seconds) {
         a->lines = lines ? lines(user, a->row) : NULL;
         a->mean_instructions = mean_instructions(a->rows, a->row->launch->kernel);
         for (size_t i = 0; i < rules * groups; i++)
@@ -445,15 +446,20 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
     if (!find_bounds(f, rows) || !gp_tunings_find(&f->tunings, rows))
         return false;
     bool answer = true;
-    double whole = whole_seconds(f, rows);
+    f->seconds = whole_seconds(f, rows);
     for (size_t i = 0; i < rows->count && rows->timed && answer; i++) {
-        struct asking a = {.findings = f, .rows = rows, .row = &rows->rows[i], .whole = whole};
+        struct asking a = {.findings = f, .rows = rows, .row = &rows->rows[i]};
         answer = advise_row(&a, lines, user);
     }
     answer = answer && advise_program(f, rows);
     if (f->advice.count > 0)
         qsort(f->advice.list, f->advice.count, sizeof(*f->advice.list), compare);
     return answer;
+}
+
+bool gp_findings_assume_fastest(const struct gp_findings *f, const struct gp_rows *rows)
+{
+    return f->seconds < CLEARLY_SHORTER * rows->seconds;
 }
 
 void gp_findings_free(struct gp_findings *f)
@@ -487,6 +493,7 @@ void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE])
     int digits = gain < 0.0995 || (gain > 0.9 && gain < 0.9995) ? 1 : 0;
     double steps = digits ? 1000 : 100, count = gain * steps;
     count = up_to ? ceil(count - 1e-6) : round(count);
+    digits = count < steps ? digits : 0;
     snprintf(out, GP_GAIN_SIZE, "%s %.*f %%", up_to ? "up to" : "about", digits,
              100 * count / steps);
 }

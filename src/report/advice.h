@@ -23,7 +23,7 @@ struct gp_advice {
     size_t group_count; /* 0: about the program */
     char *evidence, *text;
     double kernel_gain; /* share of the row's time that is saved, 0 to 1 */
-    double gain;        /* share of the whole GPU time */
+    double gain;        /* share of the whole GPU time, struct gp_findings.seconds */
     double grid_gain;   /* share of the time of the first of the groups */
     bool up_to;         /* at most that */
     /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
@@ -42,8 +42,13 @@ struct gp_findings {
     struct gp_bound *bounds;       /* of the rows */
     struct gp_bound *group_bounds; /* of the groups */
     struct gp_tunings tunings;
+    double seconds; /* of all kernels, if each tuning ran in its fastest configuration */
     struct gp_advice_list advice;
 };
+
+/* Whether gains are shares of a clearly shorter time than that of all kernels, as tunings are taken
+ * to run in their fastest configurations. */
+bool gp_findings_assume_fastest(const struct gp_findings *f, const struct gp_rows *rows);
 
 /* The subject of an advice, for which its evidence holds. `one` has room for its row. */
 struct gp_subject gp_findings_subject(const struct gp_findings *f, const struct gp_rows *rows,
@@ -58,7 +63,7 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       void *user);
 void gp_findings_free(struct gp_findings *f);
 
-/* Appends "grid 24 (and 11 more of its 15 grids): ", where a row has several: its evidence speaks
+/* Appends "grid 24 (as 11 of the other 14): ", where a row has several grids: its evidence speaks
  * of the first. */
 void gp_advice_grids(const struct gp_rows *rows, const struct gp_advice *a, struct gp_text *out);
 

@@ -187,16 +187,18 @@ static double weight_of(const struct gp_rows *rows, const struct gp_row *row, si
 struct sum_of_bounds {
     double weight;
     const struct gp_bound *first;
-    double units[GP_MOST_UNITS], unit_weights[GP_MOST_UNITS]; /* of the groups that know the unit */
 };
 
-static void add_bound(struct sum_of_bounds *sum, const struct gp_bound *b, double weight)
+/* The use of each unit, in the mean of the groups in which it is known. */
+struct use_of_units {
+    double sum[GP_MOST_UNITS], weight[GP_MOST_UNITS];
+};
+
+static void add_use(struct use_of_units *use, const struct gp_bound *b, double weight)
 {
-    sum->first = sum->first ? sum->first : b;
-    sum->weight += weight;
     for (size_t i = 0; i < GP_MOST_UNITS; i++) {
-        sum->units[i] += isnan(b->units[i]) ? 0 : weight * b->units[i];
-        sum->unit_weights[i] += isnan(b->units[i]) ? 0 : weight;
+        use->sum[i] += isnan(b->units[i]) ? 0 : weight * b->units[i];
+        use->weight[i] += isnan(b->units[i]) ? 0 : weight;
     }
 }
 
@@ -205,12 +207,15 @@ void gp_bound_of_row(struct gp_bound *bound, const struct gp_rules *rules,
                      const struct gp_bound *bounds)
 {
     struct sum_of_bounds sums[MOST_KINDS] = {0}, *most = NULL;
+    struct use_of_units use = {0};
     double all = 0;
     for (size_t g = 0; g < row->grids; g++) {
         const struct gp_bound *b = &bounds[row->first_group + g];
         struct sum_of_bounds *sum = &sums[number_of(b, rules)];
         double weight = weight_of(rows, row, g);
-        add_bound(sum, b, weight);
+        sum->first = sum->first ? sum->first : b;
+        sum->weight += weight;
+        add_use(&use, b, weight);
         all += weight;
         if (!most || sum->weight > most->weight)
             most = sum;
@@ -219,8 +224,7 @@ void gp_bound_of_row(struct gp_bound *bound, const struct gp_rules *rules,
     if (row->grids == 1)
         return;
     for (size_t i = 0; i < GP_MOST_UNITS; i++)
-        bound->units[i] =
-            most->unit_weights[i] > 0 ? most->units[i] / most->unit_weights[i] : (double)NAN;
+        bound->units[i] = use.weight[i] > 0 ? use.sum[i] / use.weight[i] : (double)NAN;
     int unit = unit_of(bound, rules);
     if (unit >= 0) {
         name_units(bound, rules, unit, closest(bound, rules, unit));

@@ -277,11 +277,8 @@ static void add_signs(const struct table *t, struct gp_text *out)
     bool estimated = false, roof = false;
     const struct gp_bound *unknown = NULL;
     for (size_t i = 0; i < t->count; i++) {
-        const struct gp_row *row = &t->rows->rows[i];
         const struct gp_bound *b = &t->findings->bounds[i];
-        const struct gp_stat *duration = gp_rows_stat(t->rows, row, "duration");
-        estimated =
-            estimated || (duration && duration->count > 0 && duration->count < row->launches);
+        estimated = estimated || gp_cell_is_estimated(t->rows, &t->rows->rows[i]);
         roof = roof || b->at_roof;
         unknown = unknown || b->kind != GP_BOUND_UNKNOWN ? unknown : b;
     }

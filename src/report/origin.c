@@ -11,23 +11,24 @@
 static const struct {
     const char *part;
     enum gp_origin origin;
+    bool in_own_name; /* the program's own kernels have such types among their arguments */
 } parts[] = {
-    {"ncclDevKernel", GP_OF_NCCL},
-    {"ncclKernel", GP_OF_NCCL},
-    {"nvshmem", GP_OF_NCCL},
-    {"at::native", GP_OF_PYTORCH},
-    {"at::cuda", GP_OF_PYTORCH},
-    {"at_cuda_detail", GP_OF_PYTORCH},
-    {"c10::", GP_OF_PYTORCH},
-    {"pytorch_flash", GP_OF_PYTORCH},
-    {"fmha_cutlass", GP_OF_PYTORCH},
-    {"stream_executor", GP_OF_XLA},
-    {"xla::", GP_OF_XLA},
-    {"_fusion", GP_OF_XLA},
-    {"cupy_", GP_OF_CUPY},
-    {"cudapy", GP_OF_NUMBA},
-    {"cub::", GP_OF_CUB},
-    {"thrust::", GP_OF_CUB},
+    {"ncclDevKernel", GP_OF_NCCL, false},
+    {"ncclKernel", GP_OF_NCCL, false},
+    {"nvshmem", GP_OF_NCCL, false},
+    {"at::native", GP_OF_PYTORCH, false},
+    {"at::cuda", GP_OF_PYTORCH, false},
+    {"at_cuda_detail", GP_OF_PYTORCH, false},
+    {"c10::", GP_OF_PYTORCH, true},
+    {"softmax_warp_", GP_OF_PYTORCH, true},
+    {"pytorch_flash", GP_OF_PYTORCH, false},
+    {"fmha_cutlass", GP_OF_PYTORCH, false},
+    {"stream_executor", GP_OF_XLA, false},
+    {"xla::", GP_OF_XLA, false},
+    {"cupy_", GP_OF_CUPY, false},
+    {"cudapy", GP_OF_NUMBA, false},
+    {"cub::", GP_OF_CUB, true},
+    {"thrust::", GP_OF_CUB, true},
 };
 
 /* At the begin of the name alone. */
@@ -38,6 +39,38 @@ static const struct {
     {"triton_", GP_OF_TRITON}, /* of PyTorch's compiler */
     {"wrapped_", GP_OF_XLA},
 };
+
+/* "fusion", "fusion_12", "loop_add_fusion_3": no name of C++, whose symbols are mangled. */
+static bool is_fusion(const char *kernel)
+{
+    static const char fusion[] = "fusion";
+    const char *found = strstr(kernel, fusion);
+    if (strncmp(kernel, "_Z", 2) == 0 || strchr(kernel, '(') || !found)
+        return false;
+    char before = found > kernel ? found[-1] : '_', behind = found[strlen(fusion)];
+    return before == '_' && (behind == '_' || behind == '\0');
+}
+
+/* The length of "void space::(anonymous namespace)::kernel", without its arguments. */
+static size_t own_length(const char *full_name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    size_t length = 0;
+    for (;;) {
+        length += strcspn(full_name + length, "<(");
+        if (strncmp(full_name + length, unnamed, strlen(unnamed)) != 0)
+            return length;
+        length += strlen(unnamed);
+    }
+}
+
+static bool has_part(const char *kernel, const char *full_name, size_t i)
+{
+    const char *found = strstr(full_name, parts[i].part);
+    if (parts[i].in_own_name)
+        return found && (size_t)(found - full_name) < own_length(full_name);
+    return found || strstr(kernel, parts[i].part);
+}
 
 /* A kernel whose source is Python was compiled by Triton, where no name says otherwise. */
 static int is_of_python(const struct gp_lines *lines)
@@ -56,8 +89,10 @@ enum gp_origin gp_origin_of(const char *kernel, const char *full_name, const str
         if (strncmp(kernel, begins[i].part, strlen(begins[i].part)) == 0)
             return begins[i].origin;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strstr(full_name, parts[i].part) || strstr(kernel, parts[i].part))
+        if (has_part(kernel, full_name, i))
             return parts[i].origin;
+    if (is_fusion(kernel))
+        return GP_OF_XLA;
     if (gp_is_library_kernel(full_name))
         return GP_OF_LIBRARIES;
     return is_of_python(lines) ? GP_OF_TRITON : GP_OF_PROGRAM;

@@ -6,8 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static void format_launches(const struct gp_row *row, char *out, size_t size)
+bool gp_cell_is_estimated(const struct gp_rows *r, const struct gp_row *row)
 {
+    const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
+    return duration && duration->count > 0 && duration->count < row->launches;
+}
+
+void gp_cell_launches(const struct gp_row *row, char out[GP_CELL_LAUNCHES_SIZE])
+{
+    const size_t size = GP_CELL_LAUNCHES_SIZE;
     if (row->measured < row->launches)
         snprintf(out, size, "%" PRIu64 " of %" PRIu64, row->measured, row->launches);
     else
@@ -18,8 +25,8 @@ int gp_cell_launches_width(const struct gp_rows *r, size_t count)
 {
     size_t widest = 8;
     for (size_t i = 0; i < count; i++) {
-        char launches[48];
-        format_launches(&r->rows[i], launches, sizeof(launches));
+        char launches[GP_CELL_LAUNCHES_SIZE];
+        gp_cell_launches(&r->rows[i], launches);
         if (strlen(launches) > widest)
             widest = strlen(launches);
     }
@@ -29,15 +36,15 @@ int gp_cell_launches_width(const struct gp_rows *r, size_t count)
 void gp_cells_time(const struct gp_rows *r, const struct gp_row *row, int width,
                    struct gp_text *out)
 {
-    char share[16] = "-", launches[48], average[32] = "-";
+    char share[16] = "-", launches[GP_CELL_LAUNCHES_SIZE], average[32] = "-";
     double seconds;
     const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
     if (duration && duration->count > 0 && r->seconds > 0)
-        snprintf(share, sizeof(share), "%s%.1f%%", duration->count < row->launches ? "~" : "",
+        snprintf(share, sizeof(share), "%s%.1f%%", gp_cell_is_estimated(r, row) ? "~" : "",
                  100 * row->seconds / r->seconds);
     if (gp_rows_average_time(row, &seconds))
         gp_unit_format(seconds, "s", average, sizeof(average));
-    format_launches(row, launches, sizeof(launches));
+    gp_cell_launches(row, launches);
     gp_text_addf(out, "%7s%*s%10s", share, width, launches, average);
 }
 

@@ -6,6 +6,13 @@
 #include "base/text.h"
 #include "report/rows.h"
 
+/* Whether the time of the measured launches stands for others. */
+bool gp_cell_is_estimated(const struct gp_rows *r, const struct gp_row *row);
+
+/* "20", "3 of 20000" where not all were measured. */
+#define GP_CELL_LAUNCHES_SIZE 48
+void gp_cell_launches(const struct gp_row *row, char out[GP_CELL_LAUNCHES_SIZE]);
+
 /* The width of the column of launches for the first `count` rows. */
 int gp_cell_launches_width(const struct gp_rows *r, size_t count);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TAIL_SIZE 160
+#define DEVICE_SIZE 16
 
 /* Rows of one kernel with the same blocks, on one device, that differ in dynamic shared memory or
  * in their cluster. */
@@ -25,10 +26,19 @@ static void find_differences(const struct gp_rows *rows, const struct gp_row *ro
     }
 }
 
+/* " GPU 1", where there are several. */
+static void format_device(const struct gp_rows *rows, const struct gp_row *row,
+                          char device[DEVICE_SIZE])
+{
+    device[0] = '\0';
+    if (rows->devices > 1)
+        snprintf(device, DEVICE_SIZE, " GPU %d", row->launch->device);
+}
+
 /* " [128]", " [16x16] GPU 1", " [128, 4096 B shared, cluster 2]" */
 static void format_tail(const struct gp_rows *rows, const struct gp_row *row, char tail[TAIL_SIZE])
 {
-    char block[36], cluster[36], shared_text[24] = "", cluster_text[48] = "", device[16] = "";
+    char block[36], cluster[36], shared_text[24] = "", cluster_text[48] = "", device[DEVICE_SIZE];
     bool by_shared, by_cluster;
     find_differences(rows, row, &by_shared, &by_cluster);
     gp_extent(row->launch->block, block, sizeof(block));
@@ -38,8 +48,7 @@ static void format_tail(const struct gp_rows *rows, const struct gp_row *row, ch
     if (by_cluster)
         snprintf(cluster_text, sizeof(cluster_text),
                  row->launch->cluster[0] ? ", cluster %s" : ", no cluster", cluster);
-    if (rows->devices > 1)
-        snprintf(device, sizeof(device), " GPU %d", row->launch->device);
+    format_device(rows, row, device);
     snprintf(tail, TAIL_SIZE, " [%s%s%s]%s", block, shared_text, cluster_text, device);
 }
 
@@ -83,17 +92,31 @@ void gp_row_names_free(struct gp_row_names *n)
     *n = (struct gp_row_names){0};
 }
 
-void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
-                         char out[GP_ROW_NAME_SIZE])
+static void format_name(const struct gp_row_names *n, const struct gp_row *row, const char *tail,
+                        char out[GP_ROW_NAME_SIZE])
 {
-    char tail[TAIL_SIZE];
     size_t index = (size_t)(row - n->rows->rows);
-    format_tail(n->rows, row, tail);
     if (index < n->count)
         snprintf(out, GP_ROW_NAME_SIZE, "%s", n->names[index]);
     else
         gp_shorten(row->brief_name, out, name_room(n->width, strlen(tail)));
     strncat(out, tail, GP_ROW_NAME_SIZE - 1 - strlen(out));
+}
+
+void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
+                         char out[GP_ROW_NAME_SIZE])
+{
+    char tail[TAIL_SIZE];
+    format_tail(n->rows, row, tail);
+    format_name(n, row, tail, out);
+}
+
+void gp_row_names_format_kernel(const struct gp_row_names *n, const struct gp_row *row,
+                                char out[GP_ROW_NAME_SIZE])
+{
+    char device[DEVICE_SIZE];
+    format_device(n->rows, row, device);
+    format_name(n, row, device, out);
 }
 
 void gp_rows_add_rest(const struct gp_rows *r, size_t count, struct gp_text *out)

@@ -30,6 +30,10 @@ void gp_row_names_free(struct gp_row_names *n);
 void gp_row_names_format(const struct gp_row_names *n, const struct gp_row *row,
                          char out[GP_ROW_NAME_SIZE]);
 
+/* "kernel<.., half>", "kernel<.., half> GPU 1": without its block. */
+void gp_row_names_format_kernel(const struct gp_row_names *n, const struct gp_row *row,
+                                char out[GP_ROW_NAME_SIZE]);
+
 /* A line for the rows behind the first `count`, one for launches that no row stands for. */
 void gp_rows_add_rest(const struct gp_rows *r, size_t count, struct gp_text *out);
 

@@ -1,11 +1,11 @@
 #include "report/screen.h"
 
-#include "base/demangle.h"
 #include "base/escape.h"
 #include "gpuprof_version.h"
 #include "report/kernel_table.h"
 #include "report/layout.h"
 #include "report/row_names.h"
+#include "report/skips.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -27,6 +27,7 @@
 #define LONGEST_REASON 140
 #define NAME_WIDTH 60 /* in advice */
 #define LEAST_WIDTH 60
+#define WIDE_HEADING 92
 
 static const char *plural(uint64_t n)
 {
@@ -91,7 +92,8 @@ void gp_screen_headline(const struct gp_summary *summary, size_t width, struct g
     if (devices > MOST_DEVICES)
         gp_text_addf(out, "and %d more GPUs\n", devices - MOST_DEVICES);
     if (simulated)
-        gp_text_add(out, "Simulated GPU: these numbers are computed by a model, not measured.\n");
+        gp_wrap_to(out, width, 3,
+                   "Simulated GPU: these numbers are computed by a model, not measured.");
     add_settings(gp_summary_get_settings(summary), width, out);
 }
 
@@ -122,16 +124,6 @@ static void forget_names(struct shown *s)
 /* ---- tunings ----------------------------------------------------------------------------------
  */
 
-/* The name of a kernel without its block. */
-static void format_kernel(const struct shown *s, const struct gp_row *row,
-                          char name[GP_ROW_NAME_SIZE])
-{
-    gp_row_names_format(&s->advice, row, name);
-    char *block = strrchr(name, '[');
-    if (block && block > name)
-        block[-1] = '\0';
-}
-
 static void add_tunings(const struct shown *s, const struct gp_tunings *tunings,
                         struct gp_text *out)
 {
@@ -141,7 +133,7 @@ static void add_tunings(const struct shown *s, const struct gp_tunings *tunings,
             break;
         char name[GP_ROW_NAME_SIZE];
         struct gp_text line = {0};
-        format_kernel(s, tuning->tried[0].row, name);
+        gp_row_names_format_kernel(&s->advice, tuning->tried[0].row, name);
         gp_tuning_text(s->rows, tuning, name, &line);
         gp_text_add(out, i == 0 ? "\n" : "");
         gp_wrap_to(out, s->width, 3, gp_text_string(&line));
@@ -211,7 +203,11 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
     const struct gp_advice_list *list = &f->advice;
     size_t begin = out->length, said[MOST_CHANGES];
     size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
-    gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time\n");
+    gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time");
+    if (gp_findings_assume_fastest(f, s->rows))
+        gp_text_add(out, s->width < WIDE_HEADING ? "\n   with the fastest configurations"
+                                                 : " with the fastest configurations");
+    gp_text_add(out, "\n");
     for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++) {
         if (number >= LEAST_CHANGES &&
             used + lines_in(out, begin) + MOST_LINES_OF_A_CHANGE > MOST_LINES)
@@ -243,56 +239,23 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
 
 /* ---- missing values -------------------------------------------------------------------------- */
 
-/* Launches left out for one reason, of all kernels. */
-static void add_reason(const struct gp_summary *s, size_t first, size_t width, struct gp_text *out)
-{
-    const char *reason = gp_summary_skip(s, first)->reason;
-    struct gp_text line = {0};
-    uint64_t launches = 0, kernels = 0;
-    for (size_t i = first; i < gp_summary_skip_count(s); i++) {
-        if (strcmp(gp_summary_skip(s, i)->reason, reason) != 0)
-            continue;
-        launches += gp_summary_skip(s, i)->launches;
-        kernels++;
-    }
-    char *brief = gp_demangle(gp_summary_skip(s, first)->kernel, GP_NAME_BRIEF), name[41];
-    gp_shorten(brief ? brief : "", name, sizeof(name) - 1);
-    free(brief);
-    gp_text_addf(&line, "   %" PRIu64 " launch%s of %s", launches, launches == 1 ? "" : "es", name);
-    if (kernels > 1)
-        gp_text_addf(&line, " and %" PRIu64 " more kernel%s", kernels - 1, plural(kernels - 1));
-    gp_text_addf(&line, ": %.*s%s", LONGEST_REASON, reason,
-                 strlen(reason) > LONGEST_REASON ? "..." : "");
-    gp_wrap_to(out, width, 6, gp_text_string(&line));
-    out->failed |= line.failed;
-    gp_text_free(&line);
-}
-
-static bool was_said(const struct gp_summary *s, size_t end)
-{
-    for (size_t i = 0; i < end; i++)
-        if (strcmp(gp_summary_skip(s, i)->reason, gp_summary_skip(s, end)->reason) == 0)
-            return true;
-    return false;
-}
-
 static void add_not_measured(const struct gp_summary *s, size_t width, struct gp_text *out)
 {
-    size_t said = 0;
-    uint64_t rest = gp_summary_other_skips(s);
-    for (size_t i = 0; i < gp_summary_skip_count(s); i++) {
-        if (was_said(s, i))
-            continue;
-        if (said == 0)
+    size_t said = 0, next = 0;
+    uint64_t rest = gp_summary_other_skips(s), launches;
+    do {
+        struct gp_text line = {0};
+        gp_text_add(&line, "   ");
+        launches = gp_skips_next(s, &next, LONGEST_REASON, &line);
+        if (launches > 0 && said == 0)
             gp_text_add(out, "\nNOT MEASURED, or not completely\n");
-        if (said++ < MOST_REASONS)
-            add_reason(s, i, width, out);
+        if (launches > 0 && said++ < MOST_REASONS)
+            gp_wrap_to(out, width, 6, gp_text_string(&line));
         else
-            for (size_t k = i; k < gp_summary_skip_count(s); k++)
-                rest += strcmp(gp_summary_skip(s, k)->reason, gp_summary_skip(s, i)->reason) == 0
-                            ? gp_summary_skip(s, k)->launches
-                            : 0;
-    }
+            rest += launches;
+        out->failed |= line.failed;
+        gp_text_free(&line);
+    } while (launches > 0);
     if (rest > 0)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);
 }
@@ -310,8 +273,10 @@ static void add_behind(const struct gp_summary *s, const char *profile, size_t w
         out->failed |= name.failed;
         gp_text_free(&name);
     } else if (profile) {
-        gp_text_add(out, "\nMore: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof "
-                         "report --details FILE\n");
+        gp_text_add(out, "\n");
+        gp_wrap_to(out, width, 3,
+                   "More: GPUPROF_REPORT=details, or a profile (-o FILE) and gpuprof report "
+                   "--details FILE");
     }
 }
 

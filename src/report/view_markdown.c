@@ -3,7 +3,9 @@
 #include "base/markdown.h"
 #include "gpuprof_version.h"
 #include "report/layout.h"
+#include "report/row_cells.h"
 #include "report/row_names.h"
+#include "report/skips.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -87,8 +89,8 @@ static void add_head(struct page *p, const struct gp_whole *whole)
         gp_text_add_markdown_code(&part, p->options->command, false);
     }
     gp_text_addf(
-        &part, "\n\n- %" PRIu64 " kernel launches, %" PRIu64 " measured (gpuprof " GP_VERSION ")\n",
-        t.launches, t.measured);
+        &part, "\n\n- %" PRIu64 " kernel launch%s, %" PRIu64 " measured (gpuprof " GP_VERSION ")\n",
+        t.launches, t.launches == 1 ? "" : "es", t.measured);
     add_devices(p->rows->summary, &part);
     gp_whole_text(whole, SIZE_MAX, &lines);
     add_lines("- ", gp_text_string(&lines), &part);
@@ -125,7 +127,8 @@ static void add_bound(const struct gp_bound *b, struct gp_text *out)
 static void add_kernel(const struct page *p, size_t i, struct gp_text *out)
 {
     const struct gp_row *row = &p->rows->rows[i];
-    char name[GP_ROW_NAME_SIZE], share[32] = "-", average[32] = "-", occupancy[48] = "-";
+    char name[GP_ROW_NAME_SIZE], launches[GP_CELL_LAUNCHES_SIZE],
+        share[32] = "-", average[32] = "-", occupancy[48] = "-";
     double seconds, achieved;
     gp_row_names_format(&p->names, row, name);
     if (p->rows->seconds > 0 && row->seconds > 0)
@@ -136,7 +139,9 @@ static void add_kernel(const struct page *p, size_t i, struct gp_text *out)
         snprintf(occupancy, sizeof(occupancy), "%.2f of %.2f", achieved, row->occupancy.ratio);
     gp_text_add(out, "| ");
     gp_text_add_markdown_code(out, name, true);
-    gp_text_addf(out, " | %s | %" PRIu64 " | %s |", share, row->launches, average);
+    gp_cell_launches(row, launches);
+    gp_text_addf(out, " | %s", gp_cell_is_estimated(p->rows, row) ? "\\~" : "");
+    gp_text_addf(out, "%s | %s | %s |", share, launches, average);
     add_bound(&p->findings->bounds[i], out);
     gp_text_addf(out, " %s |", occupancy);
     add_cell(p, row, "gld_efficiency", 1, "%", out);
@@ -245,13 +250,14 @@ static void add_item(struct page *p, size_t number, const struct gp_advice *a)
 
 static void add_tunings(struct page *p)
 {
-    for (size_t i = 0; i < p->findings->tunings.count; i++) {
+    size_t count = p->findings->tunings.count, kernels = p->options->kernels;
+    for (size_t i = 0; i < count && (kernels == 0 || i < kernels); i++) {
         const struct gp_tuning *tuning = &p->findings->tunings.list[i];
         struct gp_text line = {0}, part = {0};
         char name[GP_ROW_NAME_SIZE];
         if (!(tuning->seconds >= GP_ADVISED_SHARE * p->rows->seconds))
             break;
-        gp_row_names_format(&p->names, tuning->tried[0].row, name);
+        gp_row_names_format_kernel(&p->names, tuning->tried[0].row, name);
         gp_tuning_text(p->rows, tuning, name, &line);
         gp_text_add(&part, "\n");
         gp_text_add_markdown(&part, gp_text_string(&line));
@@ -267,6 +273,9 @@ static void add_advice(struct page *p)
     const struct gp_advice_list *list = &p->findings->advice;
     size_t most = p->options->kernels ? p->options->kernels : list->count;
     gp_text_add(&head, "\n### Worth changing\n\n");
+    if (gp_findings_assume_fastest(p->findings, p->rows))
+        gp_text_add(&head, "Shares are of the GPU time with the fastest configurations, which are "
+                           "named below.\n\n");
     if (list->count == 0)
         gp_text_add(&head, "No rule of advice applies to these kernels.\n");
     add_part(p, &head);
@@ -280,20 +289,23 @@ static void add_not_measured(struct page *p)
 {
     const struct gp_summary *s = p->rows->summary;
     struct gp_text head = {0};
-    if (gp_summary_skip_count(s) == 0)
-        return;
+    size_t next = 0;
+    bool more = gp_summary_skip_count(s) > 0;
     gp_text_add(&head, "\n### Not measured, or not completely\n\n");
-    add_part(p, &head);
-    for (size_t i = 0; i < gp_summary_skip_count(s); i++) {
-        const struct gp_skip *skip = gp_summary_skip(s, i);
-        struct gp_text line = {0};
-        gp_text_addf(&line, "- %" PRIu64 " launch%s of ", skip->launches,
-                     skip->launches == 1 ? "" : "es");
-        gp_text_add_markdown_code(&line, skip->kernel, false);
-        gp_text_add(&line, ": ");
-        gp_text_add_markdown(&line, skip->reason);
-        gp_text_add(&line, "\n");
-        add_part(p, &line);
+    if (more)
+        add_part(p, &head);
+    gp_text_free(&head);
+    while (more) {
+        struct gp_text line = {0}, part = {0};
+        more = gp_skips_next(s, &next, 0, &line) > 0;
+        gp_text_add(&part, "- ");
+        gp_text_add_markdown(&part, gp_text_string(&line));
+        gp_text_add(&part, "\n");
+        part.failed |= line.failed;
+        gp_text_free(&line);
+        if (more)
+            add_part(p, &part);
+        gp_text_free(&part);
     }
 }
 
@@ -307,9 +319,11 @@ void gp_report_markdown(const struct gp_rows *rows, const struct gp_findings *fi
         out->failed = true;
     } else {
         add_head(&p, whole);
-        add_advice(&p);
-        add_tunings(&p);
-        add_kernels(&p);
+        if (rows->count > 0) {
+            add_advice(&p);
+            add_tunings(&p);
+            add_kernels(&p);
+        }
         add_not_measured(&p);
         if (p.cut)
             gp_text_add(out, CUT);

@@ -101,6 +101,9 @@ static void add_sum(struct gp_whole_sum *sum, double seconds, double use)
 static void add_group(struct gp_whole *w, const struct gp_rows *rows, const struct gp_row *one,
                       const struct gp_bound *bound, const struct gp_lines *lines)
 {
+    /* Work without its time would make the rates too high. */
+    if (rows->timed && !(one->seconds > 0))
+        return;
     add_to(w->bounds, GP_WHOLE_BOUNDS, bound->title, one->seconds);
     double use = mean_of(rows, one, "flop_utilization");
     if (add_flop(w, rows, one, lines, &use))

@@ -1138,6 +1138,28 @@ out_of_order() {
     [[ $output == *$'\n'"> torn.jsonl:4: "* ]]
 }
 
+@test "Markdown names each reason for missing values once, with names that people read" {
+    sed 's/"launch","index":0/"count","launches":20000/; s/"registers".*/"shared_dynamic":0}/' launch >count
+    cat header launch launch count >counted.jsonl
+    sed 's/"passes":2/"passes":2,"skipped":"it waits"/' launch >waits
+    { cat header waits; for k in _Z1av _Z1bv; do sed "s/_Z9vectorAddPKfS0_Pfi/$k/" waits; done
+      sed 's/it waits/it is shared/' waits; } >skipped.jsonl
+    run "$gpuprof" report --print markdown skipped.jsonl
+    [ "$(grep -A9 '^### Not measured' <<<"$output" | grep '^- ')" = \
+"- 3 launches of vectorAdd and 2 more kernels: it waits
+- 1 launch of vectorAdd: it is shared" ]
+    # Estimates are marked, and the launches on which they stand are named.
+    run "$gpuprof" report --print markdown counted.jsonl
+    [[ $output == *'| `vectorAdd [32]` | \~100 % | 2 of 20000 | 65.00 us |'* ]]
+    # One launch, and none.
+    cat header launch >one.jsonl
+    run "$gpuprof" report --print markdown one.jsonl
+    [[ $output == *$'\n'"- 1 kernel launch, 1 measured"* ]]
+    run "$gpuprof" report --print markdown header
+    [[ $output == *$'\n'"- 0 kernel launches, 0 measured"* ]]
+    [[ $output != *"###"* ]]
+}
+
 @test "Markdown keeps to its limit in bytes" {
     for i in {1..40}; do sed "s/_Z9vectorAddPKfS0_Pfi/_Z8kernel${i}0i/" launch; done >many
     cat header many >many.jsonl
@@ -1147,6 +1169,13 @@ out_of_order() {
         [ "$(stat -c %s cut.md)" -gt $((most / 2)) ]
         [ "$(tail -1 cut.md)" = "_More would exceed the limit of the text._" ]
     done
+    # Several profiles share it.
+    "$gpuprof" report --print markdown --max-bytes 2600 many.jsonl many.jsonl >cut.md
+    [ "$(stat -c %s cut.md)" -le 2600 ]
+    [ "$(grep -c '^## gpuprof' cut.md)" -eq 2 ]
+    run "$gpuprof" report --print markdown --max-bytes 2000 many.jsonl many.jsonl
+    [ "$status" -eq 2 ]
+    [ "$output" = "gpuprof: --max-bytes: too few for 2 reports; each takes 1000" ]
     run "$gpuprof" report --print markdown --max-bytes 100000 many.jsonl
     [[ $output != *"exceed the limit"* ]]
     run "$gpuprof" report --max-bytes 2000 good.jsonl

@@ -20,8 +20,8 @@ double gp_weight_of(const struct gp_metrics *m, const struct gp_metric *metric,
     return strcmp(metric->unit, "s") == 0 ? of_time : weights[launch->index];
 }
 
-static void add_launch(struct gp_judge *judge, uint64_t index, double nanoseconds,
-                       double efficiency, bool measured)
+static void add_launch_of(struct gp_judge *judge, unsigned grid, uint64_t index, double nanoseconds,
+                          double efficiency, bool measured)
 {
     const struct gp_counter counters[] = {
         {.name = "gpu__time_duration.sum", .value = nanoseconds},
@@ -30,12 +30,18 @@ static void add_launch(struct gp_judge *judge, uint64_t index, double nanosecond
         {.name = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", .value = 1000}};
     const struct gp_record launch = {.index = index,
                                      .kernel = "_Z1kv",
-                                     .grid = {1, 1, 1},
+                                     .grid = {grid, 1, 1},
                                      .block = {32, 1, 1},
                                      .shared_carveout = -1,
                                      .counter_count = measured ? 3 : 1,
                                      .counters = counters};
     gp_judge_launch(judge, &launch);
+}
+
+static void add_launch(struct gp_judge *judge, uint64_t index, double nanoseconds,
+                       double efficiency, bool measured)
+{
+    add_launch_of(judge, 1, index, nanoseconds, efficiency, measured);
 }
 
 /* Judges runs of three launches: 100 % in 10 us, 50 % in 20 us, 10 % in 90 us, and one without
@@ -143,6 +149,41 @@ static void each_run_has_its_own_mean(void **state)
     gp_verdict_free(&v);
 }
 
+/* One launch of each grid was measured: of the short one there were 1000, of the long one 2. */
+static void measured_launches_stand_for_the_others_of_their_grid(void **state)
+{
+    (void)state;
+    const char *rules = "[*]\navg gld_efficiency >= 1 %\navg duration >= 1 us\n"
+                        "total duration >= 1 us\n";
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    struct gp_verdict v = {0};
+    struct gp_thresholds *t = gp_thresholds_parse("t.ini", rules, strlen(rules), m, &problems);
+    struct gp_judge *judge = gp_judge_new(t, m);
+    set_weights(1, 100, 0);
+    of_time = 1;
+    gp_judge_run(judge, "first");
+    gp_judge_process(judge);
+    gp_judge_device(judge, &h200);
+    add_launch_of(judge, 1, 0, 1e3, 100, true);
+    add_launch_of(judge, 2, 1, 100e3, 40, true);
+    for (unsigned grid = 1; grid <= 2; grid++) {
+        const struct gp_count count = {.kernel = "_Z1kv",
+                                       .grid = {grid, 1, 1},
+                                       .block = {32, 1, 1},
+                                       .launches = grid == 1 ? 1000 : 2};
+        gp_judge_count(judge, &count);
+    }
+    gp_judge_finish(judge, &v);
+    has_value(&v, 0, "90 %");      /* (1000 * 1 * 100 + 2 * 100 * 40) / (1000 + 200) */
+    has_value(&v, 1, "1.1976 us"); /* (1000 * 1 us + 2 * 100 us) / 1002 */
+    has_value(&v, 2, "1.2 ms");
+    gp_verdict_free(&v);
+    gp_judge_free(judge);
+    gp_thresholds_free(t);
+    gp_metrics_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +192,7 @@ int main(void)
         cmocka_unit_test(only_a_mean_has_weights),
         cmocka_unit_test(without_any_weight_launches_count_alike),
         cmocka_unit_test(each_run_has_its_own_mean),
+        cmocka_unit_test(measured_launches_stand_for_the_others_of_their_grid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

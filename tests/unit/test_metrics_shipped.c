@@ -562,6 +562,44 @@ static void shared_memory_of_tensor_cores_has_no_efficiency(void **state)
     gp_metrics_close(m);
 }
 
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    return i < count;
+}
+
+/* The details of a profile have the metrics whose counters it holds: where it holds those of the
+ * default set about twenty, besides those of units that few kernels use. */
+static void details_of_the_default_counters_are_for_people(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    const char **all = NULL;
+    size_t all_count = 0, shown = 0;
+    assert_true(gp_metrics_select(m, "default", &problems));
+    assert_true(gp_metrics_counters(m, &h200, &all, &all_count));
+    for (size_t i = 0; i < gp_metrics_count(m); i++) {
+        const struct gp_metric *metric = gp_metrics_at(m, i);
+        const char **names = NULL;
+        char why[GP_WHY_SIZE];
+        size_t count = 0, known = 0;
+        if (metric->hidden || !gp_metric_is_defined(metric, &h200, why, sizeof(why)))
+            continue;
+        assert_true(gp_metric_counters(m, metric, &h200, &names, &count));
+        while (known < count && is_among(names[known], all, all_count))
+            known++;
+        shown += known == count;
+        free(names);
+    }
+    free(all);
+    if (shown < 20 || shown > 36)
+        fail_msg("%zu metrics are shown", shown);
+    gp_metrics_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +616,7 @@ int main(void)
         cmocka_unit_test(no_ratio_has_a_value_where_nothing_was_counted),
         cmocka_unit_test(every_name_of_nvprof_is_computed_or_explained),
         cmocka_unit_test(shared_memory_of_tensor_cores_has_no_efficiency),
+        cmocka_unit_test(details_of_the_default_counters_are_for_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

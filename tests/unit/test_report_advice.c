@@ -1101,6 +1101,35 @@ static void a_row_is_judged_configuration_by_configuration(void **state)
 }
 
 /* Gains are added up over the grids where the rule holds, each with its own time. */
+/* The use of units stands for all of a row's time, also for that under another bound. */
+static void a_row_uses_units_in_the_mean_of_its_time(void **state)
+{
+    (void)state;
+    struct several s;
+    begin_several(&s);
+    for (size_t i = 0; i < 2; i++) {
+        struct sample one;
+        make_sample(&one, "copy");
+        take_time(&one, i ? 3e6 : 1e6);
+        one.launch.index = i;
+        one.launch.grid[0] += (unsigned)i;
+        set(&one, "dram__bytes_read.sum", i ? 3 * 4.2e9 : 4.2e9 / 10);
+        set(&one, "dram__bytes_write.sum", 0);
+        gp_summary_launch(s.summary, &one.launch);
+    }
+    find_several(&s, NULL);
+    const struct gp_bound *b = &s.findings.bounds[0], *of = s.findings.group_bounds;
+    assert_int_equal(s.rows.count, 1);
+    double dram;
+    assert_true(gp_rows_mean(&s.rows, &s.rows.rows[0], "bound_dram", &dram));
+    assert_string_equal(of[0].name, "latency");
+    assert_string_equal(b->name, "dram");
+    assert_true(fabs(b->share - 0.75) < 1e-9);
+    assert_true(fabs(b->utilization - dram) < 1e-9);
+    assert_true(b->utilization < of[1].utilization);
+    end_several(&s);
+}
+
 static void gains_of_grids_are_added_up(void **state)
 {
     (void)state;
@@ -1224,6 +1253,41 @@ static void tunings_name_the_fastest_configuration(void **state)
     end_several(&s);
 }
 
+/* The line on a tuning names the GPU, and the heading of the advice says which time gains are of.
+ */
+static void the_screen_says_that_gains_assume_the_fastest_configuration(void **state)
+{
+    (void)state;
+    for (int tuned = 0; tuned < 2; tuned++) {
+        struct several s;
+        struct gp_text out = {0};
+        begin_several(&s);
+        struct gp_device second = h200;
+        second.ordinal = 1;
+        gp_summary_device(s.summary, &second);
+        for (size_t i = 0; i < 4; i++) {
+            struct sample one;
+            make_sample(&one, "norm");
+            take_time(&one, i % 2 ? 2e6 : 1e6);
+            one.launch.index = i;
+            one.launch.device = i / 2;
+            one.launch.block[0] = i % 2 ? 64 : 128;
+            set(&one, "smsp__sass_data_bytes_mem_global_op_ld.sum", i % 2 && !tuned ? 5e6 : 4e6);
+            gp_summary_launch(s.summary, &one.launch);
+        }
+        gp_table_report(s.summary, &(struct gp_table_options){.top = 20}, &out);
+        assert_int_equal(
+            strstr(out.data, "\nnorm GPU 0: 2 configurations do the same work") != NULL, tuned);
+        assert_int_equal(
+            strstr(out.data, "\nnorm GPU 1: 2 configurations do the same work") != NULL, tuned);
+        assert_non_null(strstr(out.data, tuned ? " GPU time with the fastest configurations\n"
+                                               : "gain of the whole GPU time\n"));
+        gp_text_free(&out);
+        gp_summary_free(s.summary);
+        gp_metrics_close(s.metrics);
+    }
+}
+
 /* Other work, or as long: nothing to choose from. */
 static void other_work_is_no_tuning(void **state)
 {
@@ -1291,6 +1355,13 @@ static void bounds_are_rounded_up(void **state)
     gp_text_free(&out);
     gp_summary_free(summary);
     gp_metrics_close(m);
+    char gain[GP_GAIN_SIZE];
+    gp_gain_format(0.9993, true, gain);
+    assert_string_equal(gain, "up to 100 %");
+    gp_gain_format(0.9989, true, gain);
+    assert_string_equal(gain, "up to 99.9 %");
+    gp_gain_format(0.0991, true, gain);
+    assert_string_equal(gain, "up to 10.0 %");
 }
 
 static void grids_have_lines_where_other_things_bound_them(void **state)
@@ -1693,6 +1764,8 @@ int main(void)
         cmocka_unit_test(launches_of_graphs_are_in_graphs_already),
         cmocka_unit_test(short_launches_beside_long_ones_are_a_part),
         cmocka_unit_test(a_row_is_judged_configuration_by_configuration),
+        cmocka_unit_test(a_row_uses_units_in_the_mean_of_its_time),
+        cmocka_unit_test(the_screen_says_that_gains_assume_the_fastest_configuration),
         cmocka_unit_test(gains_of_grids_are_added_up),
         cmocka_unit_test(one_long_block_is_an_imbalance),
         cmocka_unit_test(small_grids_hide_nothing_inside_their_blocks),

@@ -511,6 +511,26 @@ static void a_part_that_was_counted_is_the_least(void **state)
     forget(&p);
 }
 
+/* Counters of a launch may be known, and its time not. */
+static void counts_without_a_time_are_in_no_rate(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    begin(&p);
+    make_busy(&s, "k");
+    launch(&p, &s);
+    make_busy(&s, "untimed");
+    leave_out(&s, "gpu__time_duration");
+    launch(&p, &s);
+    make(&p);
+    says(&p, ARITHMETIC,
+         "at least 16.73 GFLOP (100 % FP32): 16.73 TFLOP/s, ~25.0 % of the peak while kernels "
+         "ran");
+    assert_false(isnan(p.whole.flop.share) || isnan(p.whole.dram_bytes.share));
+    forget(&p);
+}
+
 /* ---- by bound and by origin ------------------------------------------------------------------ */
 
 static void time_is_divided_by_bound(void **state)
@@ -564,6 +584,36 @@ static void time_is_divided_by_origin(void **state)
     forget(&p);
 }
 
+/* Types of PyTorch and Thrust among the arguments, and a word of XLA's, make no kernel theirs. */
+static void names_of_others_among_arguments_are_no_origin(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *full_name;
+        enum gp_origin origin;
+    } cases[] = {
+        {"_Z4mineIN3c104HalfEEvPT_", "void mine<c10::Half>(c10::Half*)", GP_OF_PROGRAM},
+        {"_Z4mineN6thrust10device_ptrIfEE", "mine(thrust::device_ptr<float>)", GP_OF_PROGRAM},
+        {"_ZN12_GLOBAL__N_14mineEN3cub3SumE", "(anonymous namespace)::mine(cub::Sum)",
+         GP_OF_PROGRAM},
+        {"_Z13sensor_fusionPf", "sensor_fusion(float*)", GP_OF_PROGRAM},
+        {"diffusions", "diffusions", GP_OF_PROGRAM},
+        {"fusion", "fusion", GP_OF_XLA},
+        {"fusion_519", "fusion_519", GP_OF_XLA},
+        {"gemm_fusion_dot_1", "gemm_fusion_dot_1", GP_OF_XLA},
+        {"k", "void thrust::cuda_cub::core::_kernel_agent<int>(int)", GP_OF_CUB},
+        {"k", "void (anonymous namespace)::softmax_warp_forward<c10::BFloat16>(int)",
+         GP_OF_PYTORCH},
+        {"k", "void at::native::(anonymous namespace)::cat<c10::Half>(int)", GP_OF_PYTORCH},
+        {"k", "void c10::cuda::impl::kernel<int>(int)", GP_OF_PYTORCH},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        enum gp_origin origin = gp_origin_of(cases[i].kernel, cases[i].full_name, NULL);
+        if (origin != cases[i].origin)
+            fail_msg("%s: %s", cases[i].full_name, gp_origin_title(origin));
+    }
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static void lines_keep_to_the_width(void **state)
@@ -609,8 +659,10 @@ int main(void)
         cmocka_unit_test(operations_are_divided_by_precision),
         cmocka_unit_test(constants_are_no_arithmetic),
         cmocka_unit_test(a_part_that_was_counted_is_the_least),
+        cmocka_unit_test(counts_without_a_time_are_in_no_rate),
         cmocka_unit_test(time_is_divided_by_bound),
         cmocka_unit_test(time_is_divided_by_origin),
+        cmocka_unit_test(names_of_others_among_arguments_are_no_origin),
         cmocka_unit_test(lines_keep_to_the_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
