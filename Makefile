@@ -301,7 +301,7 @@ $(O)/sim/libnvperf_host.so: tests/sim/nvperf/host.c
 $(O)/sim/libcupti.so.13: $(sim_cupti_obj) | $(O)/sim/libnvperf_host.so
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -o $@ $^ $(system_libs)
+	$(Q)$(CC) $(san_flags) -shared -Wl,-soname,libcupti.so.13 -Wl,-Bsymbolic -o $@ $^ $(system_libs)
 	$(Q)ln -sf libcupti.so.13 $(@D)/libcupti.so
 # They call the driver, and compute nothing. Sanitizers are for the library, and for the calls between it
 # and the simulator: the programs and the simulated kernels would only be slower with them. coroutine.c tells

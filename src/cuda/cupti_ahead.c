@@ -22,13 +22,6 @@ static atomic_int naps = MOST_NAPS;
 /* Copies: the program may change its environment while the thread is at it. */
 static char named_file[PATH_MAX], named_toolkit[PATH_MAX];
 
-/* A program that uses the driver before its libraries have begun loads no further ones beside. */
-static bool begun;
-__attribute__((constructor)) static void begin(void)
-{
-    begun = true;
-}
-
 static bool copy_of_environment(const char *name, char copy[PATH_MAX])
 {
     const char *value = secure_getenv(name);
@@ -81,9 +74,10 @@ static void start_to_load(void)
     pthread_attr_destroy(&attributes);
 }
 
+/* A program that uses the driver before its libraries have begun loads no further ones beside. */
 void gp_cupti_load_ahead(void)
 {
-    if (begun && copy_of_environment("GPUPROF_CUPTI", named_file) &&
+    if (gp_libraries_have_begun() && copy_of_environment("GPUPROF_CUPTI", named_file) &&
         copy_of_environment("CUDA_HOME", named_toolkit) &&
         pthread_atfork(wait_before_fork, NULL, NULL) == 0)
         start_to_load();

@@ -120,11 +120,26 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
     return handle;
 }
 
-/* CUPTI opens its parts with RTLD_DEEPBIND, as open_parts does. The runtime of a sanitizer ends a
- * process that binds so: where there is one CUPTI calls this instead. */
+/* The program's libraries begin, ours among them. */
+static bool begun;
+__attribute__((constructor)) static void begin(void)
+{
+    begun = true;
+}
+
+bool gp_libraries_have_begun(void)
+{
+    return begun;
+}
+
+/* CUPTI opens its parts with RTLD_DEEPBIND and RTLD_GLOBAL. The runtime of a sanitizer ends a
+ * process for the first, and for the second the linker of glibc dies where the program's libraries
+ * have not begun: it counts those that are to begin among all that are global. There CUPTI calls
+ * this. */
 static void *open_plainly(const char *file, int mode)
 {
-    return dlopen(file, mode & ~RTLD_DEEPBIND);
+    const int refused = (gp_checker_is_here() ? RTLD_DEEPBIND : 0) | (begun ? 0 : RTLD_GLOBAL);
+    return dlopen(file, mode & ~refused);
 }
 
 static void *for_import(void *unused, const char *symbol, void *address)
@@ -152,7 +167,7 @@ static void open_parts(void *handle)
     struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !strchr(map->l_name, '/'))
         return;
-    if (checked)
+    if (checked || !begun)
         dl_iterate_phdr(change_cupti, NULL);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         struct gp_text path = {0};

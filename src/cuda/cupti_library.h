@@ -2,9 +2,15 @@
 #ifndef GPUPROF_CUDA_CUPTI_LIBRARY_H
 #define GPUPROF_CUDA_CUPTI_LIBRARY_H
 
+#include <stdbool.h>
+
 /* Loads libcupti and the libraries beside it that it needs. `file` and `toolkit` are the values of
  * GPUPROF_CUPTI and CUDA_HOME, NULL or empty where there are none. NULL with the reason in *why (a
  * string that lives for ever). */
 void *gp_cupti_open(const char *file, const char *toolkit, const char **why);
+
+/* False before the constructors of the program's libraries, where a program may use the driver
+ * already. */
+bool gp_libraries_have_begun(void);
 
 #endif
