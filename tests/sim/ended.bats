@@ -118,7 +118,7 @@ def read(fd):
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], read)) & 0xff)
 END
     status=0
-    TERM=xterm python3 keys.py "$gpuprof" "$alike" 100x256 wait >screen </dev/null || status=$?
+    TERM=xterm env --default-signal python3 keys.py "$gpuprof" "$alike" 100x256 wait >screen </dev/null || status=$?
     [ "$status" -eq 254 ] # by signal 2
     [ "$(reports screen)" -eq 1 ]
     grep -q "gpuprof: the program was ended by SIGINT; .* its 100 launches" screen

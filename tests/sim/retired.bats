@@ -27,7 +27,7 @@ retired() {
 }
 
 @test "attributes and a cache that are set anew before each launch, always the same, end no batch" {
-    retired 200 100 prefers
+    retired 200 50 prefers
 }
 
 @test "memory of a pool is given out again as it was" {

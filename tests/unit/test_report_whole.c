@@ -204,6 +204,10 @@ static void kernels_without_a_time_make_shares_lower_bounds(void **state)
          "ran ~20.00 ms without gpuprof; the GPU ran kernels in at least ~5.00 % of it (3 launches "
          "have no time)");
     assert_int_equal(p.whole.untimed, 3);
+    /* Nobody knows their work either. */
+    says(&p, ARITHMETIC,
+         "at least 16.73 GFLOP (100 % FP32): 836.4 GFLOP/s, ~1.25 % of the peak in all that time, "
+         "~25.0 % while kernels ran");
     forget(&p);
     /* Both at once: no bound at all. */
     begin(&p);
