@@ -1,6 +1,7 @@
 #include "report/tunings.h"
 
 #include "report/layout.h"
+#include "report/origin.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -128,6 +129,14 @@ static void note_groups(struct gp_tunings *s)
         }
 }
 
+/* Of a framework or a library each grid is that of some tensor's shape, which is given. XLA tries
+ * configurations of its own for one shape. */
+static bool may_be_tuned(const struct gp_row *row)
+{
+    const enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, NULL);
+    return origin == GP_OF_XLA || !gp_origin_is_ready_made(origin);
+}
+
 bool gp_tunings_find(struct gp_tunings *s, const struct gp_rows *rows)
 {
     size_t groups = gp_summary_group_count(rows->summary), count = 0;
@@ -136,7 +145,7 @@ bool gp_tunings_find(struct gp_tunings *s, const struct gp_rows *rows)
                              .of_group = calloc(groups + 1, sizeof(*s->of_group))};
     bool answer = all && s->list && s->of_group;
     for (size_t i = 0; i < rows->count && answer; i++) {
-        for (size_t g = 0; g < rows->rows[i].grids; g++) {
+        for (size_t g = 0; may_be_tuned(&rows->rows[i]) && g < rows->rows[i].grids; g++) {
             all[count] = (struct worked){.tried = {.row = &rows->rows[i], .group = g},
                                          .index = rows->rows[i].first_group + g};
             count += measure_work(rows, &all[count]);

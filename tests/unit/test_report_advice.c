@@ -1218,6 +1218,36 @@ static void small_grids_hide_nothing_inside_their_blocks(void **state)
 }
 
 /* One kernel tried with four blocks: the fastest is named, and advised on alone. */
+/* How many tunings there are, where a kernel takes 1 ms with one block and 2 ms with another. */
+static size_t tunings_of(const char *kernel)
+{
+    struct several s;
+    begin_several(&s);
+    for (unsigned i = 1; i < 3; i++) {
+        struct sample one;
+        make_sample(&one, kernel);
+        take_time(&one, 1e6 * i);
+        one.launch.index = i;
+        one.launch.block[0] = 64 * i;
+        set(&one, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1e6);
+        gp_summary_launch(s.summary, &one.launch);
+    }
+    find_several(&s, NULL);
+    const size_t count = s.findings.tunings.count;
+    end_several(&s);
+    return count;
+}
+
+/* A library's grids are those of the tensors' shapes; XLA's autotuner tries several for one. */
+static void shapes_of_tensors_are_no_tuning(void **state)
+{
+    (void)state;
+    assert_int_equal(tunings_of("norm"), 1);
+    assert_int_equal(tunings_of("gemm_fusion_dot_1"), 1);
+    assert_int_equal(tunings_of("void at::native::reduce_kernel<512>(int)"), 0);
+    assert_int_equal(tunings_of("ampere_sgemm_128x64_tn"), 0);
+}
+
 static void tunings_name_the_fastest_configuration(void **state)
 {
     (void)state;
@@ -1769,6 +1799,7 @@ int main(void)
         cmocka_unit_test(gains_of_grids_are_added_up),
         cmocka_unit_test(one_long_block_is_an_imbalance),
         cmocka_unit_test(small_grids_hide_nothing_inside_their_blocks),
+        cmocka_unit_test(shapes_of_tensors_are_no_tuning),
         cmocka_unit_test(tunings_name_the_fastest_configuration),
         cmocka_unit_test(other_work_is_no_tuning),
         cmocka_unit_test(guesses_stand_last),
