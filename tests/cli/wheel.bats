@@ -128,10 +128,10 @@ upgrades() { # ENVIRONMENT
 # Prints all that a program is given by the process before it.
 show='env | grep -v "^LD_PRELOAD=\|^GPUPROF_\|^_=\|^SHLVL=" | sort; grep "^Sig\(Ign\|Blk\)" /proc/self/status; ulimit -a; (cd /proc/$$/fd && echo *); exit 7'
 
-@test "a program under python -m gpuprof is given the same as without" {
+@test "a program under python -m gpuprof is given the same as under gpuprof" {
     installed newest
     for locale in C.UTF-8 C; do
-        bare newest LC_ALL= LANG=$locale sh -c "$show" >plain || [ $? = 7 ]
+        bare newest LC_ALL= LANG=$locale gpuprof sh -c "$show" >plain || [ $? = 7 ]
         bare newest LC_ALL= LANG=$locale python -m gpuprof sh -c "$show" >profiled || [ $? = 7 ]
         diff plain profiled
     done
