@@ -139,6 +139,8 @@ static bool say_absent(const struct gp_side *side, const char *list)
     const bool all = named.length == 0;
     if (!all)
         gp_say("--metrics: no kernel has a value of %s: %s", named.data, first_named);
+    else if (names.length > 0 && !strchr(names.data, ','))
+        gp_say("not kept, as no kernel has a value: %s: %s", names.data, first);
     else if (names.length > 0)
         gp_say("not kept, as no kernel has a value: %s (%.*s: %s)", names.data,
                (int)strcspn(names.data, ","), names.data, first);
