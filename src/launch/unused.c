@@ -25,7 +25,7 @@ void gp_unused_driver_begins(void)
  * CUDA was not used: there the process is none that `gpuprof` started, from now on. */
 void gp_unused_driver_apart(void)
 {
-    char *command = getenv("GPUPROF_STARTED");
+    char *command = secure_getenv("GPUPROF_STARTED");
     if (command && *command)
         *command = '-';
     gp_results_open_log();

@@ -36,11 +36,13 @@ setup() {
 
 @test "the library exports only the functions that it intercepts" {
     run bash -c "nm -D --defined-only '$library' | awk '{print \$3}' |
-        grep -vxE 'dlsym|cu[A-Z][A-Za-z0-9_]*'"
+        grep -vxE 'dlsym|InitializeInjection|cu[A-Z][A-Za-z0-9_]*|cupti[A-Z][A-Za-z0-9_]*'"
     [ "$output" = "" ]
-    exports=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^dlsym$' | sort)
-    listed=$(sed -n 's/^\(HOOK\|GATE\|WRITES\|COPY\|BARS\|HOLDS\|WAITS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' \
-        src/cuda/functions.def | sort)
+    exports=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vx 'dlsym\|InitializeInjection' | sort)
+    listed=$({
+        sed -n 's/^\(HOOK\|GATE\|WRITES\|COPY\|BARS\|HOLDS\|WAITS\)([A-Za-z0-9]*, *[0-9]*, *\(_pt[ds][sz]\)\?, *\(cu[A-Za-z0-9_]*\).*/\3/p' src/cuda/functions.def
+        sed -n 's/^TOOL(\(cupti[A-Za-z0-9_]*\),.*/\1/p' src/hook/cupti.def
+    } | sort)
     [ "$exports" = "$listed" ]
 }
 
