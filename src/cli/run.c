@@ -55,18 +55,13 @@ static bool find_library(struct gp_text *path)
     return false;
 }
 
-/* Puts the library in front of other preloaded libraries. The driver loads it as well, where no
- * other tool wants that: for programs that drop LD_PRELOAD, and libraries that are bound past it.
- */
+/* Puts the library in front of other preloaded libraries. CUDA_INJECTION64_PATH is left alone: ncu
+ * refuses to start where it names another tool. */
 static bool preload(void)
 {
     struct gp_text value = {0};
     bool answer = find_library(&value);
     const char *before = secure_getenv("LD_PRELOAD");
-    const char *tool = secure_getenv("CUDA_INJECTION64_PATH");
-    if (answer && !value.failed && !(tool && *tool) &&
-        setenv("CUDA_INJECTION64_PATH", value.data, 1) != 0)
-        value.failed = true;
     if (answer && before && *before)
         gp_text_addf(&value, ":%s", before);
     if (answer && (value.failed || setenv("LD_PRELOAD", value.data, 1) != 0)) {

@@ -71,24 +71,3 @@ bool gp_collectors_have_driver(void)
 {
     return gp_profiler_is_initialized();
 }
-
-static void CUPTIAPI hear_nothing(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
-                                  const void *data)
-{
-    (void)unused;
-    (void)domain;
-    (void)cbid;
-    (void)data;
-}
-
-/* CUPTI's end does nothing where profilers alone have begun it: so it is begun as by a tool. */
-bool gp_collectors_leave_driver(void)
-{
-    CUpti_SubscriberHandle subscriber;
-    gp_sass_sessions_end();
-    if (!gp_cupti.cuptiSubscribe || !gp_cupti.cuptiUnsubscribe || !gp_cupti.cuptiFinalize)
-        return false;
-    if (gp_cupti.cuptiSubscribe(&subscriber, hear_nothing, NULL) == CUPTI_SUCCESS)
-        gp_cupti.cuptiUnsubscribe(subscriber);
-    return gp_cupti.cuptiFinalize() == CUPTI_SUCCESS;
-}

@@ -173,9 +173,6 @@ void gp_collectors_end(void);
 
 /* Whether the driver serves our copy of CUPTI, as far as is known. From any thread. */
 bool gp_collectors_have_driver(void);
-/* CUPTI gives the driver up, so that another copy of it can have it; ours cannot be used
- * afterwards. All collections have been closed. False where it cannot. */
-bool gp_collectors_leave_driver(void);
 
 /* Facts of a device that only CUPTI knows: the chip's name, CUPTI's version. Empty and 0 where it
  * does not say. */

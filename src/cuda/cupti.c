@@ -41,7 +41,6 @@ static bool find_functions(struct found *f, void *handle)
 #define HOST(function) FIND(function, f->has_host_lists)
 #define SASS(function) FIND(function, f->has_sass)
 #define EVENT(function) FIND(function, f->has_events)
-#define LEAVE(function) *(void **)&f->functions.function = gp_real_dlsym(handle, #function);
 #include "cuda/cupti.def"
     return common && (f->has_ranges || f->has_events);
 }

@@ -43,7 +43,6 @@ struct gp_cupti {
 #define HOST(function) CUPTI(function)
 #define SASS(function) CUPTI(function)
 #define EVENT(function) CUPTI(function)
-#define LEAVE(function) CUPTI(function)
 #include "cuda/cupti.def"
 };
 

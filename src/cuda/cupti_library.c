@@ -75,23 +75,36 @@ static bool is_too_old(void *handle)
     return !gp_real_dlsym(handle, "cuptiRangeProfilerEnable");
 }
 
-static void *open_of_wheels(bool old_too)
+/* The first that can be loaded; each path ends with a NUL. */
+static void *open_first(struct gp_text *paths, bool old_too)
 {
-    struct gp_text paths = {0};
     void *handle = NULL;
-    int driver = 0;
-    if (gp_cuda.cuDriverGetVersion && gp_cuda.cuDriverGetVersion(&driver) != CUDA_SUCCESS)
-        driver = 0;
-    gp_cupti_search(driver, &paths);
-    for (size_t at = 0; !handle && at < paths.length; at += strlen(paths.data + at) + 1) {
-        handle = dlopen(paths.data + at, RTLD_LAZY | RTLD_LOCAL);
+    for (size_t at = 0; !handle && at < paths->length; at += strlen(paths->data + at) + 1) {
+        handle = dlopen(paths->data + at, RTLD_LAZY | RTLD_LOCAL);
         if (handle && !old_too && is_too_old(handle)) {
             dlclose(handle);
             handle = NULL;
         }
     }
-    gp_text_free(&paths);
+    gp_text_free(paths);
     return handle;
+}
+
+static void *open_of_wheels(bool old_too)
+{
+    struct gp_text paths = {0};
+    int driver = 0;
+    if (gp_cuda.cuDriverGetVersion && gp_cuda.cuDriverGetVersion(&driver) != CUDA_SUCCESS)
+        driver = 0;
+    gp_cupti_search(driver, &paths);
+    return open_first(&paths, old_too);
+}
+
+static void *open_of_tool(void)
+{
+    struct gp_text paths = {0};
+    gp_cupti_search_of_tools(&paths);
+    return open_first(&paths, false);
 }
 
 /* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
@@ -103,7 +116,9 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
             *why = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
         return handle; /* the user's word is final */
     }
-    void *handle = open_loaded();
+    void *handle = open_of_tool();
+    if (!handle)
+        handle = open_loaded();
     if (!handle)
         handle = open_of_wheels(false);
     if (!handle)

@@ -142,3 +142,25 @@ void gp_cupti_search(int driver, struct gp_text *paths)
     gp_text_free(&l.installed);
     search_own(driver, paths);
 }
+
+/* ---- a profiler's ---------------------------------------------------------------------------- */
+
+/* "/x/triton/_C/libproton.so" opens "/x/triton/backends/nvidia/lib/cupti/libcupti.so". */
+static int ask_tool(struct dl_phdr_info *info, size_t size, void *paths)
+{
+    static const char library[] = "/_C/libproton.so";
+    const size_t length = strlen(info->dlpi_name);
+    (void)size;
+    if (length < sizeof(library) ||
+        strcmp(info->dlpi_name + length - (sizeof(library) - 1), library) != 0)
+        return 0;
+    const int folder = (int)(length - (sizeof(library) - 1));
+    add_if_there(paths, "%.*s/backends/nvidia/lib/cupti/libcupti.so", folder, info->dlpi_name);
+    add_if_there(paths, "%.*s/backends/nvidia/lib/cupti/libcupti.so.12", folder, info->dlpi_name);
+    return 0;
+}
+
+void gp_cupti_search_of_tools(struct gp_text *paths)
+{
+    dl_iterate_phdr(ask_tool, paths);
+}

@@ -12,4 +12,8 @@
  */
 void gp_cupti_search(int driver, struct gp_text *paths);
 
+/* Adds those that a profiler opens which the program has loaded, and which brings a copy of its
+ * own: Triton's Proton. The driver serves one copy in a process, so both have to use that. */
+void gp_cupti_search_of_tools(struct gp_text *paths);
+
 #endif

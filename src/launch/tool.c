@@ -9,6 +9,7 @@
 #include "launch/contexts.h"
 #include "launch/session.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -83,8 +84,10 @@ static void give_way(void *leaves)
     gp_gate_line_up();
     const bool closed = (why || gp_contexts_collect()) && gp_gate_shut_in_time();
     const bool rest = closed && gp_contexts_close_collections(NULL);
-    if (rest && why && gp_collectors_leave_driver())
+    if (rest && why) {
+        gp_collectors_end();
         gp_cupti_lose(why);
+    }
     gp_gate_leave(closed);
 }
 
@@ -108,6 +111,20 @@ static void begin(void)
     make_way(NULL);
 }
 
+/* The driver has been given to ours by now, and nothing but the end of the process gives it back:
+ * the tool is refused, and the next run can do better. */
+static void say_other_copy(const struct gp_tool_call *call)
+{
+    static struct gp_once once;
+    Dl_info info;
+    if (dladdr(call->real, &info) && info.dli_fname)
+        gp_say_limited(
+            &once, 1,
+            "the program's own tool uses another copy of CUPTI, and the driver serves one "
+            "in a process: GPUPROF_CUPTI=%s lets both use that",
+            info.dli_fname);
+}
+
 void gp_tool_calls(struct gp_tool_call *call)
 {
     call->watched = !gp_at_own_work();
@@ -115,7 +132,7 @@ void gp_tool_calls(struct gp_tool_call *call)
         return;
     const bool ours = gp_cupti_has(call->real);
     if (call->on && !ours && gp_collectors_have_driver())
-        make_way("the program's own tool uses another copy of CUPTI, and the driver serves one");
+        say_other_copy(call);
     if (call->change == GP_TOOL_LEAVES && ours)
         make_way("the program has ended CUPTI (cuptiFinalize)");
     if (!set_of(call->change) || !call->on)

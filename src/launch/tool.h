@@ -1,8 +1,8 @@
 /* The program's own tool, which uses CUPTI: a profiler of its framework, say. CUPTI serves one tool
  * in a process, and one copy of CUPTI: the driver refuses the others. The program's tool has it:
  * while that is at work launches are only timed, so that it sees none of our replays and kernels;
- * where it uses another copy than we do, ours gives the driver up, for good. Owns the note of the
- * work that the tool has CUPTI do. From any thread. */
+ * where it uses another copy than we do, and ours was first, a line says the remedy. Owns the note
+ * of the work that the tool has CUPTI do. From any thread. */
 #ifndef GPUPROF_LAUNCH_TOOL_H
 #define GPUPROF_LAUNCH_TOOL_H
 

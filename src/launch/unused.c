@@ -6,13 +6,18 @@
 #include "launch/results.h"
 #include "launch/session.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define APART "CUDA is used in a library that was loaded by dlmopen: its launches are not seen"
 
 static atomic_int process_of_driver; /* a forked child is another; 0: it has not begun */
 
@@ -29,7 +34,32 @@ void gp_unused_driver_apart(void)
     if (command && *command)
         *command = '-';
     gp_results_open_log();
-    gp_say("CUDA is used in a library that was loaded by dlmopen: its launches are not seen");
+    gp_say(APART);
+}
+
+/* Whether a file of that name is mapped, by the kernel's list. */
+static bool is_mapped(const char *name)
+{
+    char text[4096];
+    size_t kept = 0, length = strlen(name);
+    bool found = false;
+    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    ssize_t got = 0;
+    while (fd >= 0 && !found && (got = read(fd, text + kept, sizeof(text) - kept)) > 0) {
+        const size_t all = kept + (size_t)got;
+        found = memmem(text, all, name, length) != NULL;
+        kept = all < length ? all : length;
+        memmove(text, text + all - kept, kept);
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* Libraries of dlmopen have a list of their own, and no preloaded library. */
+static bool driver_is_apart(void)
+{
+    return is_mapped("/libcuda.so") && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }
 
 static bool has_had_children(void)
@@ -57,6 +87,10 @@ __attribute__((destructor)) static void say_unused(void)
         return;
     if (!used)
         gp_results_open_log();
+    if (!used && driver_is_apart()) {
+        gp_say(APART);
+        return;
+    }
     gp_say("the program %s: there is nothing to report",
            used ? "launched no kernel" : "did not use CUDA");
 }

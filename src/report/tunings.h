@@ -27,8 +27,9 @@ struct gp_tunings {
 };
 
 /* Configurations of one kernel on one device do the same work where operations and bytes asked for
- * differ by at most GP_SAME_WORK. Ready-made kernels are none, but for XLA's. Such that the slowest takes less than GP_SLOWER times as long as
- * the fastest are left out. Returns true, or false when out of memory; free in both cases. */
+ * differ by at most GP_SAME_WORK. Ready-made kernels are none, but for XLA's. Such that the slowest
+ * takes less than GP_SLOWER times as long as the fastest are left out. Returns true, or false when
+ * out of memory; free in both cases. */
 #define GP_SAME_WORK 0.01
 #define GP_SLOWER 1.05
 bool gp_tunings_find(struct gp_tunings *tunings, const struct gp_rows *rows);

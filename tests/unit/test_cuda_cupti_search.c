@@ -108,12 +108,30 @@ static void test_search(void **state)
                         "libcupti.so.12 " OF_12);
 }
 
+/* Triton's profiler opens the copy that Triton brings. */
+static void test_tools(void **state)
+{
+    (void)state;
+    struct gp_text paths = {0};
+    char expected[512];
+    make_empty("t/triton/backends/nvidia/lib/cupti/libcupti.so");
+    load("t/triton/_C/libtriton.so");
+    gp_cupti_search_of_tools(&paths);
+    assert_int_equal(paths.length, 0);
+    load("t/triton/_C/libproton.so");
+    gp_cupti_search_of_tools(&paths);
+    snprintf(expected, sizeof(expected), "%s/t/triton/backends/nvidia/lib/cupti/libcupti.so", root);
+    assert_int_equal(paths.length, strlen(expected) + 1);
+    assert_string_equal(paths.data, expected);
+    gp_text_free(&paths);
+}
+
 int main(void)
 {
     snprintf(root, sizeof(root), "/tmp/gpuprof-search-XXXXXX");
     if (!mkdtemp(root))
         return 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_search), cmocka_unit_test(test_tools)};
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[128];
     snprintf(command, sizeof(command), "rm -rf '%s'", root);

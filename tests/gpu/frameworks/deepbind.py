@@ -33,5 +33,5 @@ with tempfile.TemporaryDirectory() as folder:
     with open(source, "w", encoding="utf-8") as file:
         file.write(SOURCE)
     built = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    subprocess.run(["nvcc", "-shared", "-Xcompiler", "-fPIC", "-o", library, source], check=True, env=built)
+    subprocess.run(["nvcc", "-arch=native", "-shared", "-Xcompiler", "-fPIC", "-o", library, source], check=True, env=built)
     print(ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_DEEPBIND).compute())

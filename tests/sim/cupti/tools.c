@@ -1,7 +1,7 @@
 /* The part of CUPTI that tools use: one subscriber in the process, and records of kernels. The
  * driver serves one copy of this library at a time, as the real one was seen to do: the first that
- * was asked for anything but its version, until cuptiFinalize. That does nothing where only the
- * profilers were used. */
+ * was asked for anything but its version, until cuptiFinalize. Once profilers were used that does
+ * not give it back. */
 #include "cupti/cupti_sim.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define MOST_CONTEXTS 8
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool attached, plainly, finalized, subscribed, active;
+static bool attached, plainly, profiled, finalized, subscribed, active;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct {
@@ -48,6 +48,7 @@ CUptiResult gpusim_attach(bool by_profiler)
     if (result == CUPTI_SUCCESS) {
         attached = true;
         plainly = plainly || !by_profiler;
+        profiled = profiled || by_profiler;
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -191,7 +192,8 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
     pthread_mutex_lock(&lock);
     bool ends = attached && plainly;
     if (ends) {
-        gpusim_driver()->detach(&attached);
+        if (!profiled)
+            gpusim_driver()->detach(&attached);
         attached = plainly = subscribed = active = false;
         finalized = true;
     }
