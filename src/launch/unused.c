@@ -91,6 +91,11 @@ __attribute__((destructor)) static void say_unused(void)
         gp_say(APART);
         return;
     }
+    if (!used && is_mapped("/libcuda.so")) {
+        gp_say("no call of the program to CUDA's driver was seen: it made none, or another tool "
+               "stands in front of gpuprof");
+        return;
+    }
     gp_say("the program %s: there is nothing to report",
            used ? "launched no kernel" : "did not use CUDA");
 }

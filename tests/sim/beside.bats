@@ -54,6 +54,14 @@ injected() {
     [ "$(CUDA_INJECTION64_PATH=/other.so "$GPUPROF_BUILD/gpuprof" printenv CUDA_INJECTION64_PATH 2>/dev/null)" = /other.so ]
 }
 
+@test "a program that has the driver, and no call of which is seen: another tool may have taken them" {
+    [ -z "$GPUPROF_RUNTIMES" ] || skip "the command does not know of sanitizers"
+    LD_PRELOAD=$sim/libcuda.so.1 "$GPUPROF_BUILD/gpuprof" true 2>"$log"
+    [ "$(cat "$log")" = "gpuprof: no call of the program to CUDA's driver was seen: it made none, or another tool stands in front of gpuprof" ]
+    "$GPUPROF_BUILD/gpuprof" true 2>"$log"
+    [ "$(cat "$log")" = "gpuprof: the program did not use CUDA: there is nothing to report" ]
+}
+
 @test "a library that dlmopen has loaded: a line says that its launches are not seen" {
     [ -z "$GPUPROF_RUNTIMES" ] || skip "dlmopen of a library with a sanitizer in it does not work"
     "$programs/loads_dlopen" apart "$(library)" runtime vector_add >"$BATS_TEST_TMPDIR/plain"
