@@ -17,16 +17,17 @@ compiled() {
         "$sim/libcupti.so.13" -lpthread -ldl -lm || skip "no program can be built with: $*"
 }
 
-# commanded COMMAND...: by the command; the rest as same_with_and_without.
+# commanded COMMAND...: by the command; the rest as same_with_and_without. Skips where the tool takes the program for a
+# faulty one without gpuprof, as clang's memory sanitizer of Debian 13 does: it does not know that C library.
 commanded() {
     local plain=0 ours=0
     "$@" >"$BATS_TEST_TMPDIR/plain.out" 2>"$BATS_TEST_TMPDIR/plain.err" || plain=$?
+    [ "$plain" = 0 ] || skip "without gpuprof it ends with $plain: $(head -n 1 "$BATS_TEST_TMPDIR/plain.err")"
     GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile "$GPUPROF_BUILD/gpuprof" "$@" \
         >"$BATS_TEST_TMPDIR/ours.out" 2>"$BATS_TEST_TMPDIR/ours.err" || ours=$?
     diff "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"
     diff "$BATS_TEST_TMPDIR/plain.err" "$BATS_TEST_TMPDIR/ours.err"
-    [ "$plain" = "$ours" ]
-    [ "$plain" = 0 ]
+    [ "$ours" = 0 ]
     grep -q "kernel launch.* measured" "$log"
 }
 
