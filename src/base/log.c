@@ -182,7 +182,7 @@ void gp_say(const char *fmt, ...)
     va_end(args);
 }
 
-void gp_say_limited(struct gp_once *once, unsigned most, const char *fmt, ...)
+void gp_say_limited(struct gp_say_limit *once, unsigned most, const char *fmt, ...)
 {
     if (__atomic_load_n(&once->said, __ATOMIC_RELAXED) >= most)
         return;

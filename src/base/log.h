@@ -19,10 +19,10 @@ void gp_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A message that may come up at every launch: said `most` times, then never again; the last time
  * says so. Zero-initialised by the caller; any thread may use it. */
-struct gp_once {
+struct gp_say_limit {
     unsigned said;
 };
-void gp_say_limited(struct gp_once *once, unsigned most, const char *fmt, ...)
+void gp_say_limited(struct gp_say_limit *once, unsigned most, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* One message for each line of `text`, with `before` in front of it. */

@@ -93,7 +93,7 @@ static bool is_finite_number(const json_t *value)
 }
 
 static bool read_series(struct reading *r, const char *name, const json_t *value,
-                        const struct gp_subject *s, struct gp_series *series)
+                        const struct gp_side_kernel *s, struct gp_series *series)
 {
     if (is_finite_number(value)) {
         series->min = series->max = json_number_value(value);
@@ -160,7 +160,7 @@ static bool read_metric_names(struct reading *r, const json_t *kernels)
 
 /* ---- kernels ---- */
 
-static bool read_facts(struct reading *r, const json_t *object, struct gp_subject *s)
+static bool read_facts(struct reading *r, const json_t *object, struct gp_side_kernel *s)
 {
     double launches, runs;
     if (!read_extent(r, object, "grid", s->grid) || !read_extent(r, object, "block", s->block) ||
@@ -185,7 +185,7 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* "file.cu:12" */
-static bool read_source(struct reading *r, const char *text, struct gp_subject *s)
+static bool read_source(struct reading *r, const char *text, struct gp_side_kernel *s)
 {
     const char *colon = strrchr(text, ':');
     char *end = NULL;
@@ -198,7 +198,7 @@ static bool read_source(struct reading *r, const char *text, struct gp_subject *
 }
 
 /* Baselines of versions before these fields have none. */
-static bool read_identity(struct reading *r, const json_t *object, struct gp_subject *s)
+static bool read_identity(struct reading *r, const json_t *object, struct gp_side_kernel *s)
 {
     const char *source = text_of(object, "source"), *hash = text_of(object, "code");
     if (*source && !read_source(r, source, s))
@@ -217,7 +217,7 @@ static bool read_kernel(struct reading *r, const json_t *object)
     if (!name)
         return fail(r, "a kernel has no \"name\"");
     snprintf(r->where, sizeof(r->where), "kernel %.500s", name);
-    struct gp_subject *s = gp_side_add(r->side, name);
+    struct gp_side_kernel *s = gp_side_add(r->side, name);
     if (!s)
         return fail(r, "out of memory, or more than %d kernels", GP_MOST_SUBJECTS);
     if (!read_facts(r, object, s) || !read_identity(r, object, s))

@@ -61,7 +61,7 @@ static void add_source(struct gp_text *out, const char *path, int line)
 }
 
 /* By which a kernel that has another name is found again. */
-static void add_identity(struct gp_text *out, const struct gp_subject *s)
+static void add_identity(struct gp_text *out, const struct gp_side_kernel *s)
 {
     char sketch[GP_SKETCH_TEXT];
     gp_sketch_write(&s->code.sketch, sketch);
@@ -103,7 +103,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-static void add_metrics(struct gp_text *out, const struct gp_side *side, const struct gp_subject *s)
+static void add_metrics(struct gp_text *out, const struct gp_side *side,
+                        const struct gp_side_kernel *s)
 {
     struct named *sorted = calloc(side->metric_count + 1, sizeof(*sorted));
     size_t count = 0;
@@ -126,7 +127,8 @@ static void add_metrics(struct gp_text *out, const struct gp_side *side, const s
     free(sorted);
 }
 
-static void add_subject(struct gp_text *out, const struct gp_side *side, const struct gp_subject *s)
+static void add_subject(struct gp_text *out, const struct gp_side *side,
+                        const struct gp_side_kernel *s)
 {
     gp_text_add(out, "    {\n      \"name\": ");
     add_string(out, s->name);

@@ -10,7 +10,7 @@ static double threads_of(const unsigned grid[3], const unsigned block[3])
     return threads;
 }
 
-bool gp_same_threads(const struct gp_subject *a, const struct gp_subject *b)
+bool gp_same_threads(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     return threads_of(a->grid, a->block) == threads_of(b->grid, b->block);
 }
@@ -20,7 +20,7 @@ static double ratio(double a, double b)
     return fabs(log10((a + 1) / (b + 1)));
 }
 
-double gp_subject_distance(const struct gp_subject *a, const struct gp_subject *b)
+double gp_subject_distance(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     static const unsigned one[3] = {1, 1, 1};
     double d = 8 * ratio(threads_of(a->grid, a->block), threads_of(b->grid, b->block)) +

@@ -34,7 +34,7 @@ static bool varies(const struct gp_series *s)
     return s->min != s->max;
 }
 
-static double seconds_of(const struct gp_side *side, const struct gp_subject *s)
+static double seconds_of(const struct gp_side *side, const struct gp_side_kernel *s)
 {
     double median;
     int duration = gp_side_metric(side, "duration");
@@ -130,7 +130,7 @@ static void mark_rates(struct gp_pair *pair, const struct gp_device *device)
 static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
                          const struct gp_tolerances *rules, struct gp_pair *pair)
 {
-    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
+    const struct gp_side_kernel *a = pair->match.a, *b = pair->match.b;
     const struct gp_device *device = &c->b->origin.device;
     pair->changes = calloc(c->a->metric_count + 1, sizeof(*pair->changes));
     if (!pair->changes)
@@ -166,7 +166,7 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
     return true;
 }
 
-static double seconds_in_a_run(const struct gp_side *side, const struct gp_subject *s)
+static double seconds_in_a_run(const struct gp_side *side, const struct gp_side_kernel *s)
 {
     if (!s)
         return 0;
@@ -179,8 +179,8 @@ static int by_change(const void *x, const void *y)
     double of_a = fabs(a->seconds_b - a->seconds_a), of_b = fabs(b->seconds_b - b->seconds_a);
     if (of_a != of_b)
         return of_a < of_b ? 1 : -1;
-    const struct gp_subject *sa = a->match.a ? a->match.a : a->match.b;
-    const struct gp_subject *sb = b->match.a ? b->match.a : b->match.b;
+    const struct gp_side_kernel *sa = a->match.a ? a->match.a : a->match.b;
+    const struct gp_side_kernel *sb = b->match.a ? b->match.a : b->match.b;
     return gp_subject_compare(sa, sb);
 }
 

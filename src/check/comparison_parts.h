@@ -12,7 +12,7 @@ void gp_add_number_change(struct gp_text *text, const char *what, unsigned now, 
 /* The same of the grid, block and shared memory of two. */
 void gp_add_configuration_change(struct gp_text *text, const struct gp_match *match);
 
-double gp_launches_in_a_run(const struct gp_subject *s);
+double gp_launches_in_a_run(const struct gp_side_kernel *s);
 
 /* The name of a side's GPU. */
 const char *gp_side_gpu(const struct gp_side *side);

@@ -39,7 +39,7 @@ static void add_row(const char *title, const char *unit, const double *from, con
     }
 }
 
-static const double *known(const struct gp_subject *s, const double *seconds)
+static const double *known(const struct gp_side_kernel *s, const double *seconds)
 {
     return s && *seconds > 0 ? seconds : NULL;
 }
@@ -47,7 +47,7 @@ static const double *known(const struct gp_subject *s, const double *seconds)
 /* Launches, where they are not as many on both sides, and the time. */
 static void add_times(const struct gp_pair *pair, struct gp_text *out)
 {
-    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
+    const struct gp_side_kernel *a = pair->match.a, *b = pair->match.b;
     const double from = a ? gp_launches_in_a_run(a) : 0, to = b ? gp_launches_in_a_run(b) : 0;
     if (from != to)
         add_row("launches in a run", "count", a ? &from : NULL, b ? &to : NULL, out);
@@ -77,7 +77,7 @@ static void add_identity(const struct gp_match *match, struct gp_text *out)
 static void add_differences(const struct gp_pair *pair, struct gp_text *out)
 {
     struct gp_text changed = {0};
-    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
+    const struct gp_side_kernel *a = pair->match.a, *b = pair->match.b;
     gp_add_configuration_change(&changed, &pair->match);
     if (changed.length > 0 && !gp_match_is_renamed(&pair->match) && pair->match.chosen)
         gp_text_add(&changed, " (the closest of several that it could be)");
@@ -114,7 +114,7 @@ static void add_changes(const struct gp_pair *pair, struct gp_text *out)
 static void table_pair(const struct gp_pair *pair, struct gp_text *out)
 {
     const struct gp_match *match = &pair->match;
-    const struct gp_subject *s = match->b ? match->b : match->a;
+    const struct gp_side_kernel *s = match->b ? match->b : match->a;
     char configuration[256];
     gp_subject_configuration(s, configuration, sizeof(configuration));
     gp_text_addf(out, "\n%s\n   %s\n", s->name, configuration);

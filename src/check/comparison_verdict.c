@@ -49,7 +49,7 @@ struct judging {
     struct gp_verdict *verdict;
 };
 
-static struct gp_outcome outcome_for(const struct judging *j, const struct gp_subject *s,
+static struct gp_outcome outcome_for(const struct judging *j, const struct gp_side_kernel *s,
                                      const char *configuration)
 {
     return (struct gp_outcome){
@@ -189,7 +189,7 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
                                 const char *configuration)
 {
     struct gp_text message = {0};
-    const struct gp_subject *a = pair->match.a, *b = pair->match.b;
+    const struct gp_side_kernel *a = pair->match.a, *b = pair->match.b;
     add_name_change(&message, &pair->match);
     gp_add_configuration_change(&message, &pair->match);
     if (!pair->judged)
@@ -217,7 +217,7 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
 
 #define LAUNCHES_LET_PASS 0.1
 
-double gp_launches_in_a_run(const struct gp_subject *s)
+double gp_launches_in_a_run(const struct gp_side_kernel *s)
 {
     return s->runs ? (double)s->launches / (double)s->runs : 0;
 }
@@ -253,8 +253,8 @@ static void judge_launches(const struct judging *j, const struct gp_pair *pair,
     gp_verdict_add(j->verdict, &o);
 }
 
-static void judge_event(const struct judging *j, const struct gp_subject *s, enum gp_event event,
-                        const char *message)
+static void judge_event(const struct judging *j, const struct gp_side_kernel *s,
+                        enum gp_event event, const char *message)
 {
     char configuration[256];
     gp_subject_configuration(s, configuration, sizeof(configuration));
@@ -268,7 +268,7 @@ static void judge_event(const struct judging *j, const struct gp_subject *s, enu
 }
 
 /* "; 12 launches in a run, 1.2 ms" */
-static void add_size(struct gp_text *message, const struct gp_subject *s, double seconds)
+static void add_size(struct gp_text *message, const struct gp_side_kernel *s, double seconds)
 {
     const double launches = gp_launches_in_a_run(s);
     char time[64];
@@ -284,7 +284,7 @@ static void judge_alone(const struct judging *j, const struct gp_pair *pair)
 {
     struct gp_text message = {0};
     const bool is_new = pair->match.kind == GP_MATCH_NEW;
-    const struct gp_subject *s = is_new ? pair->match.b : pair->match.a;
+    const struct gp_side_kernel *s = is_new ? pair->match.b : pair->match.a;
     gp_text_addf(&message, "%s%s",
                  is_new ? "is new: the other side does not have it"
                         : "is gone: it was not launched",

@@ -23,7 +23,7 @@ struct drift {
     double least;    /* relative: less is none */
 };
 
-static void say_drift(const struct gp_subject *s, const struct gp_metric *metric,
+static void say_drift(const struct gp_side_kernel *s, const struct gp_metric *metric,
                       const struct gp_series *series, const struct drift *d, bool worse,
                       const char *file, struct gp_verdict *verdict)
 {
@@ -86,7 +86,7 @@ static bool find_drift(const struct gp_series *series, const struct gp_nature *n
     return fabs(drift) > least && goes_on;
 }
 
-static void judge_series(const struct gp_side *side, const struct gp_subject *s, size_t number,
+static void judge_series(const struct gp_side *side, const struct gp_side_kernel *s, size_t number,
                          size_t window, const struct gp_metrics *m,
                          const struct gp_tolerances *rules, const char *file,
                          struct gp_verdict *verdict)

@@ -75,7 +75,7 @@ static bool make_key(struct gp_fold *f, const struct gp_configuration *c, const 
 static bool new_subject(struct gp_fold *f, const struct gp_configuration *c, const char *kernel)
 {
     char *name = gp_demangle(kernel, GP_NAME_FULL);
-    struct gp_subject *s = name ? gp_side_add(f->side, name) : NULL;
+    struct gp_side_kernel *s = name ? gp_side_add(f->side, name) : NULL;
     free(name);
     if (!s)
         return false;
@@ -133,7 +133,7 @@ static void note_absence(struct gp_series *series, const char *why)
 
 static void add_values(struct gp_fold *f, struct group *g, const struct gp_record *launch)
 {
-    struct gp_subject *s = &f->side->subjects[g->subject];
+    struct gp_side_kernel *s = &f->side->subjects[g->subject];
     const struct gp_device *device = gp_devices_get(&f->devices, launch->device);
     for (size_t i = 0; i < f->side->metric_count; i++) {
         char why[GP_WHY_SIZE] = "the facts of the device are not known";
@@ -167,7 +167,7 @@ static bool begin_values(struct gp_fold *f, struct group *g)
     return g->values != NULL;
 }
 
-static void note_facts(struct gp_subject *s, const struct gp_record *launch)
+static void note_facts(struct gp_side_kernel *s, const struct gp_record *launch)
 {
     s->shared_static = launch->shared_static;
     s->registers = launch->registers;
@@ -223,7 +223,7 @@ void gp_fold_source(struct gp_fold *f, const char *kernel, const char *file, int
 {
     size_t length = strlen(kernel);
     for (struct group *g = f->groups; g; g = g->hh.next) {
-        struct gp_subject *s = &f->side->subjects[g->subject];
+        struct gp_side_kernel *s = &f->side->subjects[g->subject];
         if (s->source || !is_of_kernel(g, kernel, length))
             continue;
         s->source = strdup(file);
@@ -235,7 +235,7 @@ void gp_fold_code(struct gp_fold *f, const char *kernel, const struct gp_code_ma
 {
     size_t length = strlen(kernel);
     for (struct group *g = f->groups; g; g = g->hh.next) {
-        struct gp_subject *s = &f->side->subjects[g->subject];
+        struct gp_side_kernel *s = &f->side->subjects[g->subject];
         if (!s->code.hash[0] && is_of_kernel(g, kernel, length))
             s->code = *code;
     }
@@ -278,7 +278,7 @@ static bool end_series(struct gp_series *series, struct gp_values *values)
 
 static void end_group(struct gp_fold *f, struct group *g)
 {
-    struct gp_subject *s = &f->side->subjects[g->subject];
+    struct gp_side_kernel *s = &f->side->subjects[g->subject];
     s->launches += g->launches;
     s->runs += g->launches > 0;
     for (size_t i = 0; g->values && i < f->side->metric_count; i++) {

@@ -42,7 +42,7 @@ static const char *find_kernel(const struct gp_side *side, const char *of, const
 static bool is_paired(const struct gp_side *side, const char *name, const char *former)
 {
     for (size_t i = 0; i < side->count; i++) {
-        const struct gp_subject *s = &side->subjects[i];
+        const struct gp_side_kernel *s = &side->subjects[i];
         const bool is_name = strcmp(s->name, name) == 0;
         const bool is_former = s->former && strcmp(s->former, former) == 0;
         if (s->former && is_name != is_former)
@@ -55,7 +55,7 @@ static bool rename_kernel(struct gp_side *side, const char *name, const char *fo
 {
     bool renamed = true;
     for (size_t i = 0; i < side->count; i++) {
-        struct gp_subject *s = &side->subjects[i];
+        struct gp_side_kernel *s = &side->subjects[i];
         if (strcmp(s->name, name) != 0)
             continue;
         free(s->former);

@@ -13,7 +13,7 @@
 #define AS_MUCH_ALIKE 0.1    /* another one is nearly as much like it */
 #define DISTANCE_WEIGHT 1e-3 /* so that the configuration decides between equals */
 
-bool gp_has_same_code(const struct gp_subject *a, const struct gp_subject *b)
+bool gp_has_same_code(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     return a->code.hash[0] && strcmp(a->code.hash, b->code.hash) == 0;
 }
@@ -25,13 +25,13 @@ static const char *base_of(const char *path)
 }
 
 /* The folder may be another one: of another build, say. */
-bool gp_has_same_line(const struct gp_subject *a, const struct gp_subject *b)
+bool gp_has_same_line(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     return a->source && b->source && a->source_line == b->source_line &&
            strcmp(base_of(a->source), base_of(b->source)) == 0;
 }
 
-double gp_code_likeness(const struct gp_subject *a, const struct gp_subject *b)
+double gp_code_likeness(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     if (!gp_sketch_is_known(&a->code.sketch) || !gp_sketch_is_known(&b->code.sketch))
         return NAN;
@@ -44,7 +44,7 @@ static bool list_kernels(const struct gp_side *side, struct gp_named_kernels *ke
 {
     kernels->list = calloc(side->count + 1, sizeof(*kernels->list));
     for (size_t i = 0; kernels->list && i < side->count; i++) {
-        const struct gp_subject *s = &side->subjects[i];
+        const struct gp_side_kernel *s = &side->subjects[i];
         struct gp_named_kernel *last = kernels->count ? &kernels->list[kernels->count - 1] : NULL;
         if (last && strcmp(last->subjects->name, s->name) == 0) {
             last->count++;
@@ -115,7 +115,7 @@ static void pair_by_name(const struct pairing *p)
 }
 
 static struct gp_named_kernel *only_one_with_code(const struct gp_named_kernels *kernels,
-                                                  const struct gp_subject *code)
+                                                  const struct gp_side_kernel *code)
 {
     struct gp_named_kernel *found = NULL;
     for (size_t i = 0; i < kernels->count; i++) {

@@ -7,7 +7,7 @@
 
 /* All subjects of one name: a sorted side has them one behind the other. */
 struct gp_named_kernel {
-    const struct gp_subject *subjects;
+    const struct gp_side_kernel *subjects;
     size_t count;
     char *skeleton;
     struct gp_named_kernel *other; /* NULL: none was found */
@@ -28,10 +28,10 @@ bool gp_kernels_pair(const struct gp_side *a, const struct gp_side *b,
                      struct gp_named_kernels *of_a, struct gp_named_kernels *of_b);
 void gp_kernels_free(struct gp_named_kernels *kernels);
 
-bool gp_has_same_code(const struct gp_subject *a, const struct gp_subject *b);
-bool gp_has_same_line(const struct gp_subject *a, const struct gp_subject *b);
+bool gp_has_same_code(const struct gp_side_kernel *a, const struct gp_side_kernel *b);
+bool gp_has_same_line(const struct gp_side_kernel *a, const struct gp_side_kernel *b);
 
 /* NAN where one of them is not known. */
-double gp_code_likeness(const struct gp_subject *a, const struct gp_subject *b);
+double gp_code_likeness(const struct gp_side_kernel *a, const struct gp_side_kernel *b);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* A subject without a match so far. */
 struct rest {
-    const struct gp_subject *subject;
+    const struct gp_side_kernel *subject;
     struct gp_named_kernel *kernel;
     bool taken, tried;
 };
@@ -29,15 +29,15 @@ struct matching {
     struct gp_named_kernels of_a, of_b;
 };
 
-static struct gp_match *add(struct matching *m, enum gp_match_kind kind, const struct gp_subject *a,
-                            const struct gp_subject *b)
+static struct gp_match *add(struct matching *m, enum gp_match_kind kind,
+                            const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     m->matches[m->count] = (struct gp_match){.kind = kind, .a = a, .b = b, .likeness = NAN};
     return &m->matches[m->count++];
 }
 
 static void add_rest(struct rest *rest, size_t *count, struct gp_named_kernel *kernel,
-                     const struct gp_subject *subject)
+                     const struct gp_side_kernel *subject)
 {
     rest[(*count)++] = (struct rest){.subject = subject, .kernel = kernel};
 }
@@ -132,8 +132,8 @@ static bool find_closest(const struct alike *all, struct rest **a, struct rest *
 }
 
 /* Whether no other one that is alike, on either side, has as many threads as these two. */
-static bool is_only_choice(const struct alike *all, const struct gp_subject *a,
-                           const struct gp_subject *b)
+static bool is_only_choice(const struct alike *all, const struct gp_side_kernel *a,
+                           const struct gp_side_kernel *b)
 {
     size_t same = 0;
     for (size_t i = 0; i < all->a_count; i++)
@@ -168,7 +168,7 @@ static void match_rest(struct matching *m, is_alike *alike)
 
 /* ---- by the configuration alone ---- */
 
-static bool has_same_configuration(const struct gp_subject *a, const struct gp_subject *b)
+static bool has_same_configuration(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     return gp_configuration_compare(&a->configuration, &b->configuration) == 0 && a->runs > 0 &&
            b->runs > 0 && a->launches * b->runs == b->launches * a->runs;
@@ -180,7 +180,7 @@ static bool is_without_kernel(const struct rest *rest)
     return !rest->taken && !rest->kernel->other;
 }
 
-static struct rest *only_one_like(struct rest *rest, size_t count, const struct gp_subject *s)
+static struct rest *only_one_like(struct rest *rest, size_t count, const struct gp_side_kernel *s)
 {
     struct rest *found = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -219,7 +219,7 @@ static bool has_one_name_but_for_parts(const struct gp_match *match)
 
 static void find_reasons(struct gp_match *match)
 {
-    const struct gp_subject *a = match->a, *b = match->b;
+    const struct gp_side_kernel *a = match->a, *b = match->b;
     match->likeness = gp_code_likeness(a, b);
     if (!gp_match_is_renamed(match))
         match->by |= GP_BY_NAME;

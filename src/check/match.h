@@ -29,7 +29,7 @@ enum gp_paired_by {
 
 struct gp_match {
     enum gp_match_kind kind;
-    const struct gp_subject *a, *b;
+    const struct gp_side_kernel *a, *b;
     unsigned by;     /* all that holds of the two */
     double likeness; /* of the operations of their machine code, from 0 to 1; NAN: not known */
     bool chosen;     /* the closest of several that it could be, by grid, block and registers */

@@ -24,7 +24,7 @@ static bool make_room(struct gp_side *side)
     if (side->count < side->capacity)
         return true;
     size_t more = side->capacity ? side->capacity * 2 : 16;
-    struct gp_subject *subjects =
+    struct gp_side_kernel *subjects =
         side->count < GP_MOST_SUBJECTS ? realloc(side->subjects, more * sizeof(*subjects)) : NULL;
     if (!subjects)
         return false;
@@ -33,11 +33,11 @@ static bool make_room(struct gp_side *side)
     return true;
 }
 
-struct gp_subject *gp_side_add(struct gp_side *side, const char *name)
+struct gp_side_kernel *gp_side_add(struct gp_side *side, const char *name)
 {
     if (!make_room(side))
         return NULL;
-    struct gp_subject *s = &side->subjects[side->count];
+    struct gp_side_kernel *s = &side->subjects[side->count];
     memset(s, 0, sizeof(*s));
     s->name = strdup(name);
     s->series = calloc(side->metric_count + 1, sizeof(*s->series));
@@ -72,7 +72,7 @@ int gp_side_metric(const struct gp_side *side, const char *name)
     return -1;
 }
 
-int gp_subject_compare(const struct gp_subject *a, const struct gp_subject *b)
+int gp_subject_compare(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
 {
     int order = strcmp(a->name, b->name);
     return order ? order : gp_configuration_compare(&a->configuration, &b->configuration);
@@ -89,8 +89,8 @@ void gp_side_sort(struct gp_side *side)
         qsort(side->subjects, side->count, sizeof(*side->subjects), compare);
 }
 
-static bool continue_series(const struct gp_side *side, struct gp_subject *subject,
-                            const struct gp_side *later, const struct gp_subject *more)
+static bool continue_series(const struct gp_side *side, struct gp_side_kernel *subject,
+                            const struct gp_side *later, const struct gp_side_kernel *more)
 {
     bool added = true;
     for (size_t i = 0; i < side->metric_count; i++) {
@@ -106,8 +106,8 @@ bool gp_side_continue(struct gp_side *side, const struct gp_side *later)
 {
     bool added = true;
     for (size_t i = 0; i < later->count && side->count > 0 && added; i++) {
-        const struct gp_subject *more = &later->subjects[i];
-        struct gp_subject *subject =
+        const struct gp_side_kernel *more = &later->subjects[i];
+        struct gp_side_kernel *subject =
             bsearch(more, side->subjects, side->count, sizeof(*more), compare);
         added = !subject || continue_series(side, subject, later, more);
     }
@@ -117,7 +117,7 @@ bool gp_side_continue(struct gp_side *side, const struct gp_side *later)
 void gp_side_free(struct gp_side *side)
 {
     for (size_t i = 0; i < side->count; i++) {
-        struct gp_subject *s = &side->subjects[i];
+        struct gp_side_kernel *s = &side->subjects[i];
         for (size_t k = 0; k < side->metric_count; k++) {
             free(s->series[k].medians);
             free(s->series[k].absent);
@@ -143,7 +143,7 @@ static int add_extent(char *out, size_t size, const char *what, const unsigned e
     return snprintf(out, size, "%s%u", what, e[0]);
 }
 
-void gp_subject_configuration(const struct gp_subject *s, char *out, size_t size)
+void gp_subject_configuration(const struct gp_side_kernel *s, char *out, size_t size)
 {
     char grid[64], block[64], cluster[64] = "", shared[48] = "";
     add_extent(grid, sizeof(grid), "grid ", s->grid);

@@ -29,7 +29,7 @@ struct gp_code_mark {
 };
 
 /* One kernel in one configuration. */
-struct gp_subject {
+struct gp_side_kernel {
     char *name;   /* demangled, with parameters */
     char *former; /* its name on the other side, where the user says it; else NULL */
     GP_CONFIGURATION;
@@ -44,18 +44,18 @@ struct gp_subject {
 };
 
 /* Where it was measured. */
-struct gp_origin {
+struct gp_side_origin {
     struct gp_device device; /* the facts that a comparison needs; an empty name: not known */
     char gpuprof[32];        /* the version that measured */
 };
 
 struct gp_side {
-    struct gp_origin origin;
+    struct gp_side_origin origin;
     bool several_models; /* runs were on GPUs of different models */
     size_t runs;
     size_t metric_count;
     char **metrics; /* names */
-    struct gp_subject *subjects;
+    struct gp_side_kernel *subjects;
     size_t count, capacity;
 };
 
@@ -68,7 +68,7 @@ bool gp_side_set_metrics(struct gp_side *side, const char *const *names, size_t 
 
 /* A new subject with empty series, all else zero. NULL where there are too many or when out of
  * memory. It moves when the next one is added. */
-struct gp_subject *gp_side_add(struct gp_side *side, const char *name);
+struct gp_side_kernel *gp_side_add(struct gp_side *side, const char *name);
 
 /* Adds the median of one more run; false when out of memory. */
 bool gp_series_add_run(struct gp_series *s, double median);
@@ -84,10 +84,10 @@ bool gp_side_continue(struct gp_side *side, const struct gp_side *later);
 void gp_side_sort(struct gp_side *side);
 void gp_side_free(struct gp_side *side);
 
-int gp_subject_compare(const struct gp_subject *a, const struct gp_subject *b);
+int gp_subject_compare(const struct gp_side_kernel *a, const struct gp_side_kernel *b);
 
 /* "grid 1024, block 32x8, shared 2048 B" */
-void gp_subject_configuration(const struct gp_subject *s, char *out, size_t size);
+void gp_subject_configuration(const struct gp_side_kernel *s, char *out, size_t size);
 
 /* The median of the runs' medians; false where there is none. */
 bool gp_series_median(const struct gp_series *s, double *median);

@@ -9,7 +9,7 @@ struct gp_suggest_asked {
     double margin;    /* the least margin for values that vary: 0.1 of 10 % */
     const char *from; /* names the profiles */
     size_t runs;      /* their number */
-    const struct gp_origin *origin;
+    const struct gp_side_origin *origin;
 };
 
 /* One section for each kernel with a share of the time that matters. Runs of an unchanged program

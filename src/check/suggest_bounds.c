@@ -47,9 +47,9 @@ double gp_suggest_seconds(const struct gp_suggest_kernel *k)
 
 /* ---- one number a run ---- */
 
-bool gp_suggest_begin(struct gp_numbers *n, const struct gp_suggest_kernel *k)
+bool gp_suggest_begin(struct gp_run_numbers *n, const struct gp_suggest_kernel *k)
 {
-    *n = (struct gp_numbers){.of_runs = calloc(k->run_count + 1, sizeof(*n->of_runs))};
+    *n = (struct gp_run_numbers){.of_runs = calloc(k->run_count + 1, sizeof(*n->of_runs))};
     return n->of_runs != NULL;
 }
 
@@ -61,7 +61,7 @@ static double usual_student(unsigned freedom)
 }
 
 /* Sets the bound from the numbers, and frees them. The direction is set already. */
-void gp_suggest_settle(struct gp_numbers *n, struct gp_suggested_bound *b)
+void gp_suggest_settle(struct gp_run_numbers *n, struct gp_suggested_bound *b)
 {
     struct gp_next next;
     gp_next_find((struct gp_runs){n->of_runs, n->count}, n->expected, &next);
@@ -85,7 +85,7 @@ void gp_suggest_settle(struct gp_numbers *n, struct gp_suggested_bound *b)
 }
 
 /* Of several runs. */
-static bool agrees(const struct gp_numbers *n)
+static bool agrees(const struct gp_run_numbers *n)
 {
     for (size_t i = 1; i < n->count; i++)
         if (n->of_runs[i] != n->of_runs[0])
@@ -106,7 +106,7 @@ void gp_suggest_bound(const struct gp_bounds_asked *asked, const struct gp_sugge
 {
     const struct gp_suggested_rule *suggested = &gp_suggested_rules[rule];
     const struct gp_metric *metric = gp_metrics_find(asked->metrics, suggested->metric);
-    struct gp_numbers n;
+    struct gp_run_numbers n;
     double spread = 0, sum = 0, measured = 0;
     *b = (struct gp_suggested_bound){.if_present = gp_suggest_absent(k, rule)};
     if (!metric || !gp_suggest_begin(&n, k))

@@ -134,7 +134,7 @@ static double tolerable(double a, double launches)
  * one kind, now of the other. So the bound lies above all launches but those that are too few to
  * become the median by chance. */
 static void keep_off_slow(const struct gp_suggest_kernel *k, double q, double middle,
-                          struct gp_numbers *n)
+                          struct gp_run_numbers *n)
 {
     double *slow = calloc(k->run_count + 1, sizeof(*slow));
     size_t count = 0;
@@ -154,7 +154,7 @@ static void keep_off_slow(const struct gp_suggest_kernel *k, double q, double mi
 static bool of_quantile(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
                         double q, struct gp_suggested_bound *b)
 {
-    struct gp_numbers n;
+    struct gp_run_numbers n;
     double sum = 0, error = 0, measured = 0;
     if (!gp_suggest_begin(&n, k))
         return false;
@@ -204,7 +204,7 @@ static double like_launches(const struct gp_kernel_run *run)
 static bool of_total(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
                      struct gp_suggested_bound *b)
 {
-    struct gp_numbers n;
+    struct gp_run_numbers n;
     double sum = 0, measured = 0, like = 0, launched = 0;
     if (!gp_suggest_begin(&n, k))
         return false;

@@ -45,7 +45,7 @@ bool cli_take_code(struct gp_sources *sources, const struct gp_profile_position 
         .cubin = take_cubin,
         .wants_cubin = wants_cubin,
     };
-    static struct gp_once said;
+    static struct gp_say_limit said;
     const char *why;
     if (!gp_read_code_line(type, line, &visitor, &why))
         gp_say_limited(&said, 8, "%s:%zu: a line of type %s is left out: %s", position->path,

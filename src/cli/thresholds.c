@@ -59,7 +59,7 @@ static bool take_option(void *user, int option, const char *value)
 
 struct reading {
     struct gp_judge *judge;
-    struct gp_origin *origin;
+    struct gp_side_origin *origin;
     const char *path; /* of the profile at hand */
     struct gp_text *notes;
 };
@@ -113,7 +113,7 @@ static void take_given_up(void *user, const char *why)
 
 /* Reads the profiles, each a run. */
 static bool read_profiles(const struct asked *asked, struct gp_suggest_values *values,
-                          struct gp_origin *origin, struct gp_text *notes)
+                          struct gp_side_origin *origin, struct gp_text *notes)
 {
     struct reading r = {.judge = values->judge, .origin = origin, .notes = notes};
     const struct gp_profile_visitor visitor = {.user = &r,
@@ -139,7 +139,7 @@ static bool read_profiles(const struct asked *asked, struct gp_suggest_values *v
 }
 
 static int write_thresholds(const struct asked *asked, const struct gp_suggest_values *values,
-                            const struct gp_origin *origin)
+                            const struct gp_side_origin *origin)
 {
     struct gp_text out = {0}, from = {0};
     for (int i = 0; i < asked->count; i++) {
@@ -159,7 +159,7 @@ static int write_thresholds(const struct asked *asked, const struct gp_suggest_v
 static int suggest(const struct asked *asked, struct gp_metrics *m)
 {
     struct gp_suggest_values values;
-    struct gp_origin origin = {0};
+    struct gp_side_origin origin = {0};
     struct gp_text notes = {0};
     int status = CLI_USAGE;
     bool read = gp_suggest_values_open(&values, m, &notes) &&

@@ -65,7 +65,7 @@ bool gp_bundles_are_reliable(const struct gp_collection *c)
 
 void gp_bundle_contradicted(struct gp_collection *c)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (++c->contradictions == MOST_CONTRADICTIONS)
         gp_say_limited(&once, 1,
                        "launches are not counted together any more: that failed, or their sum "

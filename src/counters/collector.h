@@ -9,7 +9,7 @@
  * Reading the hardware's counters costs milliseconds, so it is done for many launches at once: a
  * launch has a slot, and its counters are read when the collection has been settled.
  *
- * Used with the gate closed and the context current; one thread at a time. */
+ * Used with the gate locked and the context current; one thread at a time. */
 #ifndef GPUPROF_COUNTERS_COLLECTOR_H
 #define GPUPROF_COUNTERS_COLLECTOR_H
 

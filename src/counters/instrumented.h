@@ -6,7 +6,7 @@
  * ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), equal to the digit. A counter of a base
  * metric itself ("smsp__sass_inst_executed.sum") is its sum.
  *
- * It only adds up. Used with the gate closed, one thread at a time. */
+ * It only adds up. Used with the gate locked, one thread at a time. */
 #ifndef GPUPROF_COUNTERS_INSTRUMENTED_H
 #define GPUPROF_COUNTERS_INSTRUMENTED_H
 

@@ -118,7 +118,7 @@ static bool is_kind_counted(const struct asked *a)
  */
 static bool takes_too_long(void *data)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     const struct asked *a = data;
     const struct gp_instrumenting_cost *cost = &a->collection->cost;
     struct gp_slot *t = &a->collection->slots[a->slot];

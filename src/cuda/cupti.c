@@ -118,7 +118,7 @@ static bool is_below(const char *path, const char *folder)
 /* The user's word is not repeated, nor is the toolkit that everybody expects. */
 void gp_cupti_say_file(void)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     const char *named = named_file();
     struct link_map *map = NULL;
     if (!(named && *named) && dlinfo(found.handle, RTLD_DI_LINKMAP, &map) == 0 &&

@@ -17,10 +17,10 @@ void gp_capture_ends(CUstream stream, bool per_thread);
 struct gp_capture;
 const struct gp_capture *gp_capture_of(CUstream stream);
 void gp_capture_drop(const struct gp_capture *capture);
-/* Or with that stream's context: after the real destruction, with the gate closed. */
+/* Or with that stream's context: after the real destruction, with the gate locked. */
 void gp_captures_forget_context(CUcontext context);
 /* While a context is about to go its captures keep no other one from being measured. Whether it
- * goes shows later: they count again where `going` is false. With the gate closed. */
+ * goes shows later: they count again where `going` is false. With the gate locked. */
 void gp_captures_are_going(CUcontext context, bool going);
 
 /* How many there are, but those of a context that is going. */

@@ -15,21 +15,21 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Calls pass all the time, and the gate is closed for measurements only. So to pass it costs two
- * stores into memory of the thread's own (gate/threads.h), and the closing thread does the work.
+/* Calls enter all the time, and the gate is locked for measurements only. So to enter it costs two
+ * stores into memory of the thread's own (gate/threads.h), and the locking thread does the work.
  *
- * The passing thread stores that it is inside and then loads `closing`; the closing thread stores
+ * The entering thread stores that it is inside and then loads `locking`; the locking thread stores
  * that and then loads the stores of all threads. One of the two has to see the other, for which
  * both need a full barrier between their store and their load. membarrier has every thread of the
  * process that is running execute one, and a thread that is not running went through one when it
  * stopped: a thread's stores before it are seen after membarrier, and its loads behind it see the
- * stores before membarrier. So the passing thread has only to keep the compiler from reordering.
- * The same holds for leaving: a thread that leaves sees `closing`, and wakes the waiting thread, or
+ * stores before membarrier. So the entering thread has only to keep the compiler from reordering.
+ * The same holds for leaving: a thread that leaves sees `locking`, and wakes the waiting thread, or
  * is seen to have left. Where there is no membarrier both sides are sequentially consistent.
  *
- * The closing thread has loaded the stores (with release) of the others when they left, and the
- * passing thread has loaded the store of the opening: `closing`, or that it is let in. So the work
- * on one side happens before the work on the other, also for tools that know C11 atomics and
+ * The locking thread has loaded the stores (with release) of the others when they left, and the
+ * entering thread has loaded the store of the unlocking: `locking`, or that it is let in. So the
+ * work on one side happens before the work on the other, also for tools that know C11 atomics and
  * nothing of membarrier. */
 
 /* `inside` of a thread that waits to be let in; else 0 or 1. */
@@ -39,11 +39,11 @@
 static atomic_int nameless;
 static __thread int nameless_calls __attribute__((tls_model("initial-exec")));
 
-static atomic_bool closing; /* somebody has closed the gate, or waits until it is */
-static bool has_membarrier; /* known before anyone passes or closes the gate */
+static atomic_bool locking; /* somebody has locked the gate, or waits until it is */
+static bool has_membarrier; /* known before anyone enters or locks the gate */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static atomic_int times_left; /* how often a thread has left while somebody waited for that */
-/* Launches to be measured queue here, however long: only the wait for calls that pass the gate,
+/* Launches to be measured queue here, however long: only the wait for calls that enter the gate,
  * which may themselves wait for the GPU, is bounded. */
 static atomic_int next_number, serving; /* first come, first served: a mutex is not fair */
 
@@ -81,16 +81,16 @@ static struct gp_thread *enter(void)
     return gp_thread_enter();
 }
 
-/* To be called by a thread that has left; cheap while nobody waits for that. */
-static void tell_closer(void)
+/* A thread that has left calls this; cheap while nobody waits for that. */
+static void tell_locker(void)
 {
-    if (!atomic_load(&closing))
+    if (!atomic_load(&locking))
         return;
     atomic_fetch_add(&times_left, 1);
     gp_futex_wake(&times_left);
 }
 
-/* ---- passing --------------------------------------------------------------------------------- */
+/* ---- entering ------------------------------------------------------------------------------ */
 
 /* The thread's next loads come after this store can be seen, see above. */
 static void set_inside(struct gp_thread *t, int inside)
@@ -111,24 +111,24 @@ static void set_inside(struct gp_thread *t, int inside)
         atomic_signal_fence(memory_order_seq_cst);                  \
     } while (0)
 
-/* The gate is closed, or somebody waits for that. The opening thread lets in those that wait: one
+/* The gate is locked, or somebody waits for that. The unlocking thread lets in those that wait: one
  * that closes it time and again would else be quicker than they are. */
-static void wait_in_line(struct gp_thread *t)
+static void wait_to_be_let_in(struct gp_thread *t)
 {
     gp_added_begins();
     do {
         atomic_store(&t->inside, WAITING);
         set_own(&t->admitted, false);
-        tell_closer();
-        while (atomic_load(&closing) && atomic_load(&t->inside) == WAITING)
+        tell_locker();
+        while (atomic_load(&locking) && atomic_load(&t->inside) == WAITING)
             gp_futex_wait(&t->inside, WAITING, NULL);
-    } while (atomic_exchange(&t->inside, 1) <= 0 && atomic_load(&closing));
+    } while (atomic_exchange(&t->inside, 1) <= 0 && atomic_load(&locking));
     gp_added_ends();
 }
 
-/* Goes in while nobody closes the gate, or has it closed. If the thread were cancelled inside it
+/* Goes in while nobody locks the gate, or has it locked. If the thread were cancelled inside it
  * would be counted for ever. */
-static void pass_nameless(void)
+static void enter_nameless(void)
 {
     if (nameless_calls++ > 0)
         return;
@@ -140,22 +140,22 @@ static void pass_nameless(void)
     gp_added_ends();
 }
 
-static void passed_nameless(void)
+static void leave_nameless(void)
 {
     if (--nameless_calls > 0)
         return;
     atomic_fetch_sub(&nameless, 1);
-    tell_closer();
+    tell_locker();
     gp_cancel_release();
 }
 
-bool gp_gate_is_passed_here(void)
+bool gp_gate_is_entered_here(void)
 {
     return nameless_calls > 0 || (gp_thread_own && atomic_load(&gp_thread_own->calls) > 0);
 }
 
 /* Calls may lie in one another: a signal's handler makes them, or a tool in the driver's callback.
- * A handler may come before the call that it interrupts has read whether the gate is closed; then
+ * A handler may come before the call that it interrupts has read whether the gate is locked; then
  * it reads for both, and as long as calls are left nobody leaves. */
 static bool is_admitted(const struct gp_thread *t)
 {
@@ -163,11 +163,11 @@ static bool is_admitted(const struct gp_thread *t)
            atomic_load_explicit(&t->inside, memory_order_relaxed) > 0;
 }
 
-void gp_gate_pass(void)
+void gp_gate_enter_cancellable(void)
 {
     struct gp_thread *t = gp_thread_own;
     if (!t && (nameless_calls > 0 || !(t = enter()))) {
-        pass_nameless();
+        enter_nameless();
         return;
     }
     int calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
@@ -175,16 +175,16 @@ void gp_gate_pass(void)
     if (calls > 0 && is_admitted(t))
         return;
     set_inside(t, 1);
-    if (atomic_load(&closing))
-        wait_in_line(t);
+    if (atomic_load(&locking))
+        wait_to_be_let_in(t);
     set_own(&t->admitted, true);
 }
 
-void gp_gate_passed(void)
+void gp_gate_leave_cancellable(void)
 {
     struct gp_thread *t = gp_thread_own;
     if (!t) {
-        passed_nameless();
+        leave_nameless();
         return;
     }
     int calls = atomic_load_explicit(&t->calls, memory_order_relaxed) - 1;
@@ -193,7 +193,7 @@ void gp_gate_passed(void)
         return;
     set_own(&t->admitted, false);
     set_inside(t, 0);
-    tell_closer();
+    tell_locker();
 }
 
 void gp_gate_abandon(struct gp_thread *t)
@@ -201,23 +201,23 @@ void gp_gate_abandon(struct gp_thread *t)
     set_own(&t->calls, 0);
     set_own(&t->admitted, false);
     atomic_store(&t->inside, 0);
-    tell_closer();
+    tell_locker();
     gp_added_abandon();
 }
 
-void gp_gate_share(void)
+void gp_gate_enter(void)
 {
     gp_cancel_hold();
-    gp_gate_pass();
+    gp_gate_enter_cancellable();
 }
 
-void gp_gate_unshare(void)
+void gp_gate_leave(void)
 {
-    gp_gate_passed();
+    gp_gate_leave_cancellable();
     gp_cancel_release();
 }
 
-/* ---- closing --------------------------------------------------------------------------------- */
+/* ---- locking --------------------------------------------------------------------------------- */
 
 static bool is_anyone_inside(void)
 {
@@ -241,7 +241,7 @@ static bool wait_for_leaving(const struct timespec *until)
 
 static void let_in(void)
 {
-    atomic_store(&closing, false);
+    atomic_store(&locking, false);
     for (struct gp_thread *t = gp_threads(); t; t = t->next) {
         int waiting = WAITING;
         if (atomic_compare_exchange_strong(&t->inside, &waiting, 1))
@@ -263,51 +263,51 @@ static bool have_all_pass_a_barrier(void)
             membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
 }
 
-void gp_gate_line_up(void)
+void gp_gate_queue(void)
 {
     gp_cancel_hold();
     pthread_once(&prepared, prepare);
     lock_queue();
 }
 
-bool gp_gate_shut(double seconds)
+bool gp_gate_lock_queued(double seconds)
 {
     if (is_inside())
         return false;
     const struct timespec until = gp_clock_after(seconds);
-    atomic_store(&closing, true);
-    bool closed = (!has_membarrier || have_all_pass_a_barrier()) && wait_for_leaving(&until);
-    if (!closed)
+    atomic_store(&locking, true);
+    bool locked = (!has_membarrier || have_all_pass_a_barrier()) && wait_for_leaving(&until);
+    if (!locked)
         let_in();
-    return closed;
+    return locked;
 }
 
-void gp_gate_leave(bool closed)
+void gp_gate_unlock_queued(bool locked)
 {
-    if (closed)
+    if (locked)
         let_in();
     unlock_queue();
     gp_cancel_release();
 }
 
-void gp_gate_leave_and_share(bool closed)
+void gp_gate_unlock_and_enter(bool locked)
 {
-    if (closed)
+    if (locked)
         let_in();
-    gp_gate_share();
-    gp_gate_leave(false);
+    gp_gate_enter();
+    gp_gate_unlock_queued(false);
 }
 
-bool gp_gate_close(double seconds)
+bool gp_gate_lock(double seconds)
 {
-    gp_gate_line_up();
-    bool closed = gp_gate_shut(seconds);
-    if (!closed)
-        gp_gate_leave(closed);
-    return closed;
+    gp_gate_queue();
+    bool locked = gp_gate_lock_queued(seconds);
+    if (!locked)
+        gp_gate_unlock_queued(locked);
+    return locked;
 }
 
-void gp_gate_open(void)
+void gp_gate_unlock(void)
 {
-    gp_gate_leave(true);
+    gp_gate_unlock_queued(true);
 }

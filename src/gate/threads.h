@@ -8,7 +8,7 @@
 
 struct gp_thread {
     atomic_int inside;     /* the gate's, as are the two below: only the thread itself uses those */
-    atomic_int calls;      /* that are passing, or about to */
+    atomic_int calls;      /* that are inside, or about to be */
     atomic_bool admitted;  /* while `inside` says so too */
     atomic_ulong launches; /* of kernels, that were not measured; goes on where it is reused */
     atomic_bool taken;

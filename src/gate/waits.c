@@ -80,7 +80,7 @@ CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, doub
 
 /* ---- the gate -------------------------------------------------------------------------------- */
 
-/* Some call did not get past the gate when it was last to be closed. */
+/* Some call did not leave the gate when it was last to be locked. */
 static atomic_bool stuck;
 
 /* A call that has not returned for so long may not do so for long: it is waited for once. */
@@ -92,24 +92,24 @@ static double limit_while_stuck(double most, double least)
     return seconds > least ? seconds : least;
 }
 
-static bool note_closing(bool closed, double seconds)
+static bool note_closing(bool locked, double seconds)
 {
-    if (!closed)
+    if (!locked)
         gp_wait_was_in_vain(seconds);
-    atomic_store(&stuck, !closed);
-    return closed;
+    atomic_store(&stuck, !locked);
+    return locked;
 }
 
-bool gp_gate_shut_in_time(void)
+bool gp_gate_lock_queued_in_time(void)
 {
     double seconds = limit_while_stuck(GP_STUCK_SECONDS, LEAST_SHUT_SECONDS);
-    return note_closing(gp_gate_shut(seconds), seconds);
+    return note_closing(gp_gate_lock_queued(seconds), seconds);
 }
 
-bool gp_gate_close_in_time(void)
+bool gp_gate_lock_in_time(void)
 {
     double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS, 0);
-    return note_closing(gp_gate_close(seconds), seconds);
+    return note_closing(gp_gate_lock(seconds), seconds);
 }
 
 /* ---- launches that do not end by themselves -------------------------------------------------- */

@@ -30,15 +30,15 @@ void gp_wait_was_in_vain(double seconds);
 CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited);
 CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited);
 
-/* gp_gate_shut and gp_gate_close within the limit. Where the last wait was in vain the next one is
- * shorter: GP_STUCK_SECONDS, and for a launch less. */
+/* gp_gate_lock_queued and gp_gate_lock within the limit. Where the last wait was in vain the next
+ * one is shorter: GP_STUCK_SECONDS, and for a launch less. */
 #define GP_STUCK_SECONDS 0.01
-bool gp_gate_shut_in_time(void);
-bool gp_gate_close_in_time(void);
+bool gp_gate_lock_queued_in_time(void);
+bool gp_gate_lock_in_time(void);
 
 /* A kernel, or a graph, that does not end by itself, or not in time, was launched into a stream of
- * the current context. The gate is passed or closed, and nothing is being captured. `is_timing`: it
- * may be there to have launches behind it in line before the first runs, so that the program can
+ * the current context. The gate is entered or locked, and nothing is being captured. `is_timing`:
+ * it may be there to have launches behind it in line before the first runs, so that the program can
  * time them. */
 void gp_unending_launched(CUstream stream, bool per_thread_stream, bool is_timing);
 /* True while one of these is under way in the context. */

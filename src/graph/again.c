@@ -38,7 +38,7 @@ static bool add_source(const struct gp_graph_node *n, const struct gp_graph_clon
     if (n->type != CU_GRAPH_NODE_TYPE_MEMCPY)
         return true;
     return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
-           (gp_side_of_source(&c, g->stand_ins) != GP_ON_DEVICE || add_address(a, c.srcDevice));
+           (gp_copy_end_of_source(&c, g->stand_ins) != GP_ON_DEVICE || add_address(a, c.srcDevice));
 }
 
 static bool add_copy_or_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
@@ -99,7 +99,7 @@ static bool is_source_copied(const struct gp_graph_node *n, const struct gp_grap
     if (n->type != CU_GRAPH_NODE_TYPE_MEMCPY)
         return true;
     return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
-           (gp_side_of_source(&c, g->stand_ins) != GP_ON_DEVICE ||
+           (gp_copy_end_of_source(&c, g->stand_ins) != GP_ON_DEVICE ||
             gp_again_reaches(a, c.srcDevice));
 }
 

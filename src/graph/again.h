@@ -8,7 +8,7 @@
 
 /* Saves the memory that a launch of the graph into that stream will reach, nothing else running.
  * False, with the reason in *why, where its nodes cannot run again. To be ended by
- * gp_graph_again_ends in any case. With the gate closed. */
+ * gp_graph_again_ends in any case. With the gate locked. */
 bool gp_graph_save(struct gp_graph_clone *graph, CUstream stream, struct gp_again *again,
                    const char **why);
 void gp_graph_again_ends(struct gp_graph_clone *graph, struct gp_again *again);

@@ -1,6 +1,6 @@
 #include "graph/allocations.h"
 
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "graph/clone.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
@@ -130,9 +130,9 @@ void gp_graph_check_allocations(CUgraph graph)
 {
     if (!atomic_load(&some_allocates) || gp_memory_replay_barred())
         return;
-    gp_own_work_begins();
+    gp_internal_work_begins();
     bool leaves = may_leave_memory(graph);
-    gp_own_work_ends();
+    gp_internal_work_ends();
     if (!leaves)
         return;
     gp_launch_before_change();

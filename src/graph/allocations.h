@@ -31,7 +31,8 @@ bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *allocations);
 void gp_graph_allocates(void);
 
 /* Before the graph can be launched for the first time, or in another form. Nothing is replayed any
- * more in the process where it leaves memory behind, or where that is not known. The gate is open.
+ * more in the process where it leaves memory behind, or where that is not known. The gate is
+ * unlocked.
  */
 void gp_graph_check_allocations(CUgraph graph);
 

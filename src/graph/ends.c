@@ -13,7 +13,8 @@ static bool is_on_device(CUdeviceptr address)
             managed);
 }
 
-static enum gp_side side_of(CUmemorytype type, CUdeviceptr address, const struct gp_stand_ins *own)
+static enum gp_copy_end side_of(CUmemorytype type, CUdeviceptr address,
+                                const struct gp_stand_ins *own)
 {
     switch (type) {
     case CU_MEMORYTYPE_DEVICE:
@@ -28,17 +29,18 @@ static enum gp_side side_of(CUmemorytype type, CUdeviceptr address, const struct
     }
 }
 
-enum gp_side gp_side_of_source(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
+enum gp_copy_end gp_copy_end_of_source(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
 {
     return side_of(c->srcMemoryType, c->srcDevice, own);
 }
 
-enum gp_side gp_side_of_target(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
+enum gp_copy_end gp_copy_end_of_target(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
 {
     return side_of(c->dstMemoryType, c->dstDevice, own);
 }
 
-enum gp_side gp_side_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f, const struct gp_stand_ins *own)
+enum gp_copy_end gp_copy_end_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f,
+                                     const struct gp_stand_ins *own)
 {
     return side_of(CU_MEMORYTYPE_UNIFIED, f->dst, own);
 }
@@ -80,26 +82,26 @@ static CUDA_MEMCPY3D_v2 turned(const CUDA_MEMCPY3D_v2 *c)
     return t;
 }
 
-struct gp_span gp_span_of_source(const CUDA_MEMCPY3D_v2 *c)
+struct gp_address_span gp_span_of_source(const CUDA_MEMCPY3D_v2 *c)
 {
     uint64_t base = c->srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)c->srcHost : c->srcDevice;
     uint64_t row = c->srcPitch ? c->srcPitch : c->WidthInBytes + c->srcXInBytes;
     uint64_t slice = row * (c->srcHeight ? c->srcHeight : at_least_one(c->Height) + c->srcY);
     uint64_t start = base + c->srcZ * slice + c->srcY * row + c->srcXInBytes;
     uint64_t last = (at_least_one(c->Depth) - 1) * slice + (at_least_one(c->Height) - 1) * row;
-    return (struct gp_span){start, start + last + c->WidthInBytes};
+    return (struct gp_address_span){start, start + last + c->WidthInBytes};
 }
 
-struct gp_span gp_span_of_target(const CUDA_MEMCPY3D_v2 *c)
+struct gp_address_span gp_span_of_target(const CUDA_MEMCPY3D_v2 *c)
 {
     const CUDA_MEMCPY3D_v2 t = turned(c);
     return gp_span_of_source(&t);
 }
 
-struct gp_span gp_span_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f)
+struct gp_address_span gp_span_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f)
 {
     uint64_t rows = (uint64_t)f->pitch * (at_least_one(f->height) - 1);
-    return (struct gp_span){f->dst, f->dst + rows + (uint64_t)f->width * f->elementSize};
+    return (struct gp_address_span){f->dst, f->dst + rows + (uint64_t)f->width * f->elementSize};
 }
 
 CUDA_MEMCPY3D_v2 gp_copy_from_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)

@@ -1,7 +1,7 @@
 #include "graph/graphs.h"
 
 #include "base/hash.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "graph/count.h"
 #include "graph/owners.h"
 #include "launch/kernels.h"
@@ -149,7 +149,7 @@ static void enter(struct gp_graph *g)
 
 void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long flags)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
         gp_kernels_can_launch_graphs();
     /* The handle of a graph that went unseen, with its context perhaps. */
@@ -164,12 +164,12 @@ void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long f
         gp_graph_owners_read(&g->owners, graph);
         enter(g);
     }
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 void gp_graph_update_begins(CUgraphExec exec)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     struct gp_graph *g = take(exec);
     if (g) {
         /* Whether nodes stay disabled is the driver's to know. */
@@ -180,12 +180,12 @@ void gp_graph_update_begins(CUgraphExec exec)
             keep_kernels(g, NULL);
         enter(g);
     }
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     struct gp_graph *g = take(exec);
     if (g) {
         if (g->why == GP_GRAPH_SPLITS && result == CUDA_SUCCESS)
@@ -197,7 +197,7 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
         gp_graph_owners_read(&g->owners, graph);
         enter(g);
     }
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 /* A change that is not followed: which kernels the graph has is not known any more. A function that
@@ -235,7 +235,7 @@ CUgraphNode gp_graph_clone_of(CUgraphExec exec, CUgraphNode node)
 void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
 {
     CUcontext context;
-    gp_own_work_begins();
+    gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     struct gp_graph_node *n = node_to_change(g, node);
@@ -250,23 +250,23 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
             not_followed(g);
     }
     pthread_mutex_unlock(&lock);
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 void gp_graph_node_writes(CUgraphExec exec, CUmemorytype type, CUdeviceptr to)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     if (g)
         gp_graph_owners_add(&g->owners, type, to);
     pthread_mutex_unlock(&lock);
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 void gp_graph_child_changed(CUgraphExec exec, CUgraph child)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     if (g) {
@@ -274,7 +274,7 @@ void gp_graph_child_changed(CUgraphExec exec, CUgraph child)
         gp_graph_owners_read(&g->owners, child);
     }
     pthread_mutex_unlock(&lock);
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
@@ -294,9 +294,9 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
 
 void gp_graph_forget(CUgraphExec exec)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     free_graph(take(exec));
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 static struct gp_graph *take_one_of_context(CUcontext context)
@@ -381,7 +381,7 @@ bool gp_graph_may_be_too_wide(CUgraphExec exec)
 
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     if (g && g->why == GP_GRAPH_SPLITS && launches_graphs(g))
@@ -394,7 +394,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
         g->launching = true;
     *unending = *why == GP_GRAPH_WAITS || (g && g->unending);
     pthread_mutex_unlock(&lock);
-    gp_own_work_ends();
+    gp_internal_work_ends();
     return wanted;
 }
 
@@ -409,14 +409,14 @@ void gp_graph_launched(CUgraphExec exec)
 
 void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     for (unsigned i = 0; g && i < g->clone.order.count; i++)
         if (g->clone.nodes[i].taken)
             gp_graph_node_passed_over(&g->clone.nodes[i], why);
     pthread_mutex_unlock(&lock);
-    gp_own_work_ends();
+    gp_internal_work_ends();
 }
 
 struct gp_graph_clone *gp_graph_find(CUgraphExec exec)

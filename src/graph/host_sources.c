@@ -24,13 +24,13 @@ static bool brings(const struct gp_graph_node *n, const struct gp_graph_clone *g
 {
     return n->type == CU_GRAPH_NODE_TYPE_MEMCPY && !n->disabled && !n->left_out &&
            gp_graph_read_copy(n, g->stand_ins, copy) == CUDA_SUCCESS &&
-           gp_side_of_source(copy, g->stand_ins) == GP_ON_HOST;
+           gp_copy_end_of_source(copy, g->stand_ins) == GP_ON_HOST;
 }
 
 /* The bytes of the host that the graph writes. */
 struct written {
     unsigned count;
-    struct gp_span spans[MOST_WRITTEN];
+    struct gp_address_span spans[MOST_WRITTEN];
 };
 
 static bool list_written(const struct gp_graph_clone *g, struct written *w)
@@ -47,7 +47,7 @@ static bool list_written(const struct gp_graph_clone *g, struct written *w)
     return true;
 }
 
-static bool is_written(const struct written *w, struct gp_span source)
+static bool is_written(const struct written *w, struct gp_address_span source)
 {
     for (unsigned i = 0; i < w->count; i++)
         if (w->spans[i].start < source.end && source.start < w->spans[i].end)

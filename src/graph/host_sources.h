@@ -1,6 +1,6 @@
 /* The bytes that copies of a graph bring from the host, as they were before its run. Where its
  * nodes run again the copies take them from memory of ours: the graph may have written the host's
- * since, or the program freed it. With the gate closed and the context idle. */
+ * since, or the program freed it. With the gate locked and the context idle. */
 #ifndef GPUPROF_GRAPH_HOST_SOURCES_H
 #define GPUPROF_GRAPH_HOST_SOURCES_H
 

@@ -5,7 +5,7 @@
 #include "gate/blocking.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "graph/again.h"
 #include "graph/count.h"
@@ -58,7 +58,7 @@ static bool launch_split(const struct whole_launch *w, CUresult *result)
 /* Where its nodes can be launched instead nothing is lost. */
 static void say_not_again(const struct gp_graph_clone *graph, const char *why)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (graph->whole != GP_GRAPH_SPLITS && graph->runs.in_vain == 1)
         gp_say_limited(&once, MOST_SAID, "the kernels of a graph are not measured: %s", why);
 }
@@ -110,7 +110,7 @@ static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *
     return launch_split(w, result);
 }
 
-/* The gate is open. False where the graph is to be launched as it is. */
+/* The gate is unlocked. False where the graph is to be launched as it is. */
 static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
 {
     enum gp_passed_over why;
@@ -144,7 +144,7 @@ struct timed_whole {
 static CUresult run_timed(const struct gp_launch *call)
 {
     struct timed_whole *t = (struct timed_whole *)call;
-    gp_gate_share();
+    gp_gate_enter();
     gp_blocking_noted(GP_MAY_WAIT);
     if (t->begun)
         gp_timing_starts(&t->timing);
@@ -154,7 +154,7 @@ static CUresult run_timed(const struct gp_launch *call)
     if (t->begun)
         gp_timing_stops(&t->timing, result);
     gp_blocking_noted(GP_MAY_WAIT);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -216,12 +216,12 @@ static void launch_timed(struct whole_launch *w)
 /* Before its launches are counted: those of a graph that is too wide are not seen. */
 static void spread_by_code(CUgraphExec exec)
 {
-    gp_gate_line_up();
-    bool closed = gp_gate_shut_in_time();
-    struct gp_graph_clone *clone = closed ? gp_graph_find(exec) : NULL;
+    gp_gate_queue();
+    bool locked = gp_gate_lock_queued_in_time();
+    struct gp_graph_clone *clone = locked ? gp_graph_find(exec) : NULL;
     if (clone && !clone->spread && !gp_graph_spread_by_code(clone))
         gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
-    gp_gate_leave(closed);
+    gp_gate_unlock_queued(locked);
 }
 
 static void launch_or_split(void *whole)
@@ -269,6 +269,6 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .real = real};
     if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
-    gp_at_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);
+    gp_run_internal_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);
     return w.result;
 }

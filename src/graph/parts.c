@@ -47,11 +47,11 @@ bool gp_graph_read_written(const struct gp_graph_node *n, const struct gp_stand_
     *w = (struct gp_graph_written){.side = GP_ON_DEVICE};
     if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
         result = gp_graph_read_copy(n, stand_ins, &copy);
-        *w = (struct gp_graph_written){gp_side_of_target(&copy, stand_ins), copy.dstDevice,
+        *w = (struct gp_graph_written){gp_copy_end_of_target(&copy, stand_ins), copy.dstDevice,
                                        gp_span_of_target(&copy)};
     } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
         result = read_fill(n, stand_ins, &fill);
-        *w = (struct gp_graph_written){gp_side_of_fill(&fill, stand_ins), fill.dst,
+        *w = (struct gp_graph_written){gp_copy_end_of_fill(&fill, stand_ins), fill.dst,
                                        gp_span_of_fill(&fill)};
     }
     return result == CUDA_SUCCESS;

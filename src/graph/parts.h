@@ -15,9 +15,9 @@ CUresult gp_graph_read_copy(const struct gp_graph_node *node, const struct gp_st
 
 /* The memory that a copy or a fill writes, from its base on; not the bytes of an array. */
 struct gp_graph_written {
-    enum gp_side side;
+    enum gp_copy_end side;
     CUdeviceptr base;
-    struct gp_span bytes;
+    struct gp_address_span bytes;
 };
 /* False where it cannot be read. A node of another kind writes nothing: its bytes are none. */
 bool gp_graph_read_written(const struct gp_graph_node *node, const struct gp_stand_ins *stand_ins,

@@ -27,7 +27,7 @@ void gp_graph_say(enum gp_graph_reason why)
         [GP_GRAPH_WAITS] = "a kernel in it waits for the host or for other work",
         [GP_GRAPH_BROKE_OFF] = "a node of it could not be launched by itself",
     };
-    static struct gp_once once[GP_GRAPH_REASONS];
+    static struct gp_say_limit once[GP_GRAPH_REASONS];
     if (gp_session_measures() && text[why])
         gp_say_limited(&once[why], 1, "the kernels of a graph are not measured: %s", text[why]);
 }

@@ -18,7 +18,7 @@ static inline CUresult gp_graph_wait_at(const struct gp_graph_target *p, CUevent
                          : gp_cuda.cuStreamWaitEvent(p->stream, event, 0);
 }
 
-/* Launches the nodes, with the gate closed and nothing running. False where nothing was launched,
+/* Launches the nodes, with the gate locked and nothing running. False where nothing was launched,
  * and the graph is to be launched as it is. */
 bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *target,
                            CUresult *result);

@@ -1,5 +1,5 @@
 /* Streams of our own, one set for each context, for work that may run side by side. Owns them. Used
- * with the gate closed. */
+ * with the gate locked. */
 #ifndef GPUPROF_GRAPH_STREAMS_H
 #define GPUPROF_GRAPH_STREAMS_H
 

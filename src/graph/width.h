@@ -5,7 +5,7 @@
 #include "graph/clone.h"
 
 /* Spreads the nodes of a graph over branches that was too wide where every kernel may wait. False
- * where it is too wide with those alone that may wait by their code. The gate is closed, and the
+ * where it is too wide with those alone that may wait by their code. The gate is locked, and the
  * graph's context is current. */
 bool gp_graph_spread_by_code(struct gp_graph_clone *clone);
 

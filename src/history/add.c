@@ -37,7 +37,7 @@ static bool done(const struct adding *a, sqlite3_stmt *s)
 }
 
 static bool add_run(const struct adding *a, const struct gp_history_run *run,
-                    const struct gp_origin *origin, sqlite3_int64 *id)
+                    const struct gp_side_origin *origin, sqlite3_int64 *id)
 {
     sqlite3_stmt *s = gp_sql_prepare(
         a->h,
@@ -65,7 +65,7 @@ static bool add_run(const struct adding *a, const struct gp_history_run *run,
     return added;
 }
 
-static void bind_kernel(sqlite3_stmt *s, const struct gp_subject *subject)
+static void bind_kernel(sqlite3_stmt *s, const struct gp_side_kernel *subject)
 {
     bind_text(s, 1, subject->name);
     bind_extent(s, 2, subject->grid);
@@ -74,7 +74,8 @@ static void bind_kernel(sqlite3_stmt *s, const struct gp_subject *subject)
     sqlite3_bind_int64(s, 5, subject->shared_dynamic);
 }
 
-static bool find_kernel(const struct adding *a, const struct gp_subject *subject, sqlite3_int64 *id)
+static bool find_kernel(const struct adding *a, const struct gp_side_kernel *subject,
+                        sqlite3_int64 *id)
 {
     bind_kernel(a->add_kernel, subject);
     bind_kernel(a->find_kernel, subject);
@@ -105,7 +106,7 @@ static bool add_series(const struct adding *a, sqlite3_int64 run, sqlite3_int64 
 }
 
 static bool add_code(const struct adding *a, sqlite3_int64 run, sqlite3_int64 kernel,
-                     const struct gp_subject *subject)
+                     const struct gp_side_kernel *subject)
 {
     sqlite3_stmt *s = a->add_code;
     char sketch[GP_SKETCH_TEXT];
@@ -122,7 +123,7 @@ static bool add_code(const struct adding *a, sqlite3_int64 run, sqlite3_int64 ke
 }
 
 static bool add_subject(const struct adding *a, sqlite3_int64 run, const struct gp_side *side,
-                        const struct gp_subject *subject)
+                        const struct gp_side_kernel *subject)
 {
     sqlite3_int64 kernel;
     sqlite3_stmt *s = a->add_launched;

@@ -105,9 +105,9 @@ static void read_extent(const char *text, unsigned e[3])
 }
 
 /* The kernel and configuration in the first columns of a row; the name lives as long as the row. */
-static struct gp_subject key_of(sqlite3_stmt *s)
+static struct gp_side_kernel key_of(sqlite3_stmt *s)
 {
-    struct gp_subject key = {.name = (char *)text_of(s, 0)};
+    struct gp_side_kernel key = {.name = (char *)text_of(s, 0)};
     read_extent(text_of(s, 1), key.grid);
     read_extent(text_of(s, 2), key.block);
     read_extent(text_of(s, 3), key.cluster);
@@ -116,7 +116,7 @@ static struct gp_subject key_of(sqlite3_stmt *s)
 }
 
 /* As it was in the newest run. */
-static bool take_code(const struct reading *r, sqlite3_stmt *s, struct gp_subject *subject)
+static bool take_code(const struct reading *r, sqlite3_stmt *s, struct gp_side_kernel *subject)
 {
     if (!r->h->has_code || sqlite3_column_type(s, 9) == SQLITE_NULL)
         return true;
@@ -133,8 +133,8 @@ static bool take_code(const struct reading *r, sqlite3_stmt *s, struct gp_subjec
 static bool take_launched(const struct reading *r, sqlite3_stmt *s)
 {
     struct gp_side *side = r->side;
-    const struct gp_subject key = key_of(s);
-    struct gp_subject *last = side->count ? &side->subjects[side->count - 1] : NULL;
+    const struct gp_side_kernel key = key_of(s);
+    struct gp_side_kernel *last = side->count ? &side->subjects[side->count - 1] : NULL;
     if (!last || gp_subject_compare(last, &key) != 0) {
         last = gp_side_add(side, key.name);
         if (!last)
@@ -157,8 +157,8 @@ static int by_subject(const void *key, const void *subject)
 static bool take_value(const struct reading *r, sqlite3_stmt *s)
 {
     struct gp_side *side = r->side;
-    const struct gp_subject key = key_of(s);
-    const struct gp_subject *subject =
+    const struct gp_side_kernel key = key_of(s);
+    const struct gp_side_kernel *subject =
         side->count ? bsearch(&key, side->subjects, side->count, sizeof(key), by_subject) : NULL;
     int metric = gp_side_metric(side, text_of(s, 5));
     if (!subject || metric < 0)

@@ -41,16 +41,16 @@
         gp_added_ends();   \
     } while (0)
 
-/* A wrapper of a call that passes the gate, and the work after it, before replays go on.
+/* A wrapper of a call that enters the gate, and the work after it, before replays go on.
  * `parameters` and `arguments` in parentheses; `after` may read `result`. */
 #define GP_GATED(symbol, parameters, arguments, after) \
     GP_EXPORT CUresult symbol parameters               \
     {                                                  \
         GP_FORWARD(symbol, arguments);                 \
-        gp_gate_share();                               \
+        gp_gate_enter();                               \
         CUresult result = gp_cuda.symbol arguments;    \
         GP_COUNTED(after);                             \
-        gp_gate_unshare();                             \
+        gp_gate_leave();                               \
         return result;                                 \
     }
 /* The same for calls after which launches that are held could not be replayed any more. */
@@ -58,10 +58,10 @@
     GP_EXPORT CUresult symbol parameters                      \
     {                                                         \
         GP_FORWARD(symbol, arguments);                        \
-        gp_launch_share_before_change();                      \
+        gp_launch_enter_before_change();                      \
         CUresult result = gp_cuda.symbol arguments;           \
         after;                                                \
-        gp_gate_unshare();                                    \
+        gp_gate_leave();                                      \
         return result;                                        \
     }
 #define GP_IF_DONE(action)          \

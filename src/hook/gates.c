@@ -9,15 +9,15 @@
 #include "launch/timed.h"
 #include "memory/buffers.h"
 
-/* `note`: before the call passes the gate. */
+/* `note`: before the call enters the gate. */
 #define WRITES(base, version, suffix, symbol, parameters, arguments, note) \
     GP_EXPORT CUresult symbol parameters                                   \
     {                                                                      \
         GP_FORWARD(symbol, arguments);                                     \
         note;                                                              \
-        gp_gate_pass();                                                    \
+        gp_gate_enter_cancellable();                                       \
         CUresult result = gp_cuda.symbol arguments;                        \
-        gp_gate_passed();                                                  \
+        gp_gate_leave_cancellable();                                       \
         return result;                                                     \
     }
 #define GATE(base, version, suffix, symbol, parameters, arguments) \
@@ -27,11 +27,11 @@
     GP_EXPORT CUresult symbol parameters                            \
     {                                                               \
         GP_FORWARD(symbol, arguments);                              \
-        gp_gate_pass();                                             \
+        gp_gate_enter_cancellable();                                \
         gp_blocking_noted(GP_MAY_HOLD);                             \
         CUresult result = gp_cuda.symbol arguments;                 \
         gp_blocking_noted(GP_MAY_HOLD);                             \
-        gp_gate_passed();                                           \
+        gp_gate_leave_cancellable();                                \
         return result;                                              \
     }
 
@@ -52,13 +52,13 @@
     {                                                                                   \
         GP_FORWARD(symbol, arguments);                                                  \
         GP_WRITES(FIRST_OF arguments, stream);                                          \
-        gp_gate_pass();                                                                 \
+        gp_gate_enter_cancellable();                                                    \
         struct gp_copy copy;                                                            \
         bool seen = gp_copies_wanted() && gp_copy_begins(&copy, kind, bytes, stream);   \
         CUresult result = gp_cuda.symbol arguments;                                     \
         if (seen)                                                                       \
             gp_copy_ends(&copy, result);                                                \
-        gp_gate_passed();                                                               \
+        gp_gate_leave_cancellable();                                                    \
         gp_timed_waited(); /* it may have waited */                                     \
         return result;                                                                  \
     }

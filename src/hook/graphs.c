@@ -121,11 +121,11 @@ GP_GATED(cuGraphExecChildGraphNodeSetParams,
     {                                                     \
         GP_FORWARD(symbol, arguments);                    \
         gp_graph_check_allocations(hGraph);               \
-        gp_gate_share();                                  \
+        gp_gate_enter();                                  \
         gp_graph_update_begins(hGraphExec);               \
         CUresult result = gp_cuda.symbol arguments;       \
         gp_graph_update_ends(hGraphExec, hGraph, result); \
-        gp_gate_unshare();                                \
+        gp_gate_leave();                                  \
         return result;                                    \
     }
 UPDATES(cuGraphExecUpdate,
@@ -141,10 +141,10 @@ UPDATES(cuGraphExecUpdate_v2,
 GP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     GP_FORWARD_UNLESS_OURS(cuGraphExecDestroy, hGraphExec);
-    gp_gate_share();
+    gp_gate_enter();
     gp_graph_forget(hGraphExec);
     CUresult result = gp_cuda.cuGraphExecDestroy(hGraphExec);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 

@@ -2,7 +2,7 @@
  * names, and calls this function. It works where LD_PRELOAD was dropped on the way to the program,
  * and where a library reaches the driver past our exports. By then programs may have asked the
  * driver for its functions, the CUDA runtime has. */
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "hook/entry.h"
 #include "hook/imports.h"
 #include "launch/unused.h"
@@ -32,7 +32,7 @@ GP_EXPORT int InitializeInjection(void)
         gp_unused_driver_apart();
         return INJECTED;
     }
-    gp_own_work_begins();
+    gp_internal_work_begins();
     gp_unused_driver_begins();
     gp_real_dlsym_find();
     /* Where the linker had preloaded us libraries call us by themselves, but for those that were
@@ -41,6 +41,6 @@ GP_EXPORT int InitializeInjection(void)
         gp_imports_mend();
     else
         gp_imports_mend_all();
-    gp_own_work_ends();
+    gp_internal_work_ends();
     return INJECTED;
 }

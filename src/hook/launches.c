@@ -142,11 +142,11 @@ LAUNCH_EXTENDED(_ptsz, true)
     GP_EXPORT CUresult symbol parameters                \
     {                                                   \
         GP_FORWARD(symbol, arguments);                  \
-        gp_gate_share();                                \
+        gp_gate_enter();                                \
         gp_blocking_noted(GP_MAY_WAIT);                 \
         CUresult result = gp_cuda.symbol arguments;     \
         gp_blocking_noted(GP_MAY_WAIT);                 \
-        gp_gate_unshare();                              \
+        gp_gate_leave();                                \
         if (result == CUDA_SUCCESS)                     \
             gp_launch_not_measured(what);               \
         return result;                                  \
@@ -167,12 +167,12 @@ UNMEASURED(cuLaunchGridAsync, GP_OLD_LAUNCH,
     GP_EXPORT CUresult symbol parameters                          \
     {                                                             \
         GP_FORWARD(symbol, arguments);                            \
-        gp_gate_share();                                          \
+        gp_gate_enter();                                          \
         gp_capture_begins(hStream, per_thread);                   \
         CUresult result = gp_cuda.symbol arguments;               \
         if (result != CUDA_SUCCESS)                               \
             gp_capture_ends(hStream, per_thread);                 \
-        gp_gate_unshare();                                        \
+        gp_gate_leave();                                          \
         return result;                                            \
     }
 BEGINS_CAPTURE(cuStreamBeginCapture, false, (CUstream hStream), (hStream))

@@ -18,7 +18,7 @@
         if (result == CUDA_ERROR_OUT_OF_MEMORY) {                           \
             if (gp_launch_leave_memory())                                   \
                 result = (call);                                            \
-            gp_gate_unshare();                                              \
+            gp_gate_leave();                                                \
         }                                                                   \
     }
 
@@ -175,15 +175,15 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
 
-/* False with the gate passed; true where the memory stays, and is freed later. `waits`: the driver
+/* False with the gate entered; true where the memory stays, and is freed later. `waits`: the driver
  * waits for the GPU before it frees it. */
 static bool stays_or_shares(CUdeviceptr address, bool may_stay, bool waits)
 {
-    gp_gate_share();
+    gp_gate_enter();
     if (!gp_any_held())
         return false; /* and nobody can hold one now */
-    gp_gate_unshare();
-    return gp_launch_retires_or_shares(address, gp_buffer_bytes(address), may_stay, waits);
+    gp_gate_leave();
+    return gp_launch_retires_or_enters(address, gp_buffer_bytes(address), may_stay, waits);
 }
 
 /* A free that fails leaves the buffer where it was. */
@@ -201,7 +201,7 @@ static bool stays_or_shares(CUdeviceptr address, bool may_stay, bool waits)
             gp_buffer_discard(buffer);                               \
         else                                                         \
             gp_buffer_put_back(buffer);                              \
-        gp_gate_unshare();                                           \
+        gp_gate_leave();                                             \
         return result;                                               \
     }
 RELEASE(cuMemFree_v2, dptr, (CUdeviceptr dptr), (dptr), true, true)
@@ -247,11 +247,11 @@ GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
                                   size_t count)
 {
     GP_FORWARD_UNLESS_OURS(cuMemSetAccess, ptr, size, desc, count);
-    gp_launch_share_before_memory_goes(ptr, size);
+    gp_launch_enter_before_free(ptr, size);
     CUresult result = gp_cuda.cuMemSetAccess(ptr, size, desc, count);
     if (result == CUDA_SUCCESS)
         note_access(ptr, size, desc, count);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -259,11 +259,11 @@ GP_EXPORT CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAcces
 GP_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     GP_FORWARD_UNLESS_OURS(cuMemUnmap, ptr, size);
-    gp_launch_share_before_memory_goes(ptr, size);
+    gp_launch_enter_before_free(ptr, size);
     gp_mapping_remove(ptr, size);
     CUresult result = gp_cuda.cuMemUnmap(ptr, size);
     if (result != CUDA_SUCCESS)
         gp_memory_bar_replay("the program failed to unmap memory");
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cuda/green.h"
 #include "gate/captures.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "graph/graphs.h"
 #include "graph/streams.h"
@@ -92,21 +92,21 @@ GP_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileNam
 /* How often, a millisecond each, an unloading waits for captures of other threads to end. */
 #define MOST_CAPTURE_NAPS 1000
 
-/* Lines up. Where CUPTI has something of the module that is to go the gate is shut, at a time when
+/* Queues. Where CUPTI has something of the module that is to go the gate is locked, at a time when
  * nothing is being captured, if that comes soon: not where it takes this thread to end the capture.
  * Else there is nothing that others could disturb. */
-static bool shut_between_captures(const void *module, bool is_library)
+static bool lock_between_captures(const void *module, bool is_library)
 {
     const struct timespec nap = {.tv_nsec = 1000000};
     for (unsigned naps = 0;; naps++) {
-        gp_gate_line_up();
+        gp_gate_queue();
         if (!gp_contexts_collect() || !gp_kernels_collected(module, is_library))
             return false;
-        bool closed = gp_gate_shut_in_time();
+        bool locked = gp_gate_lock_queued_in_time();
         if (gp_captures() == 0 || naps >= MOST_CAPTURE_NAPS || gp_capture_is_own())
-            return closed;
-        gp_gate_leave(closed);
-        naps += closed ? 0 : (unsigned)(1e3 * GP_STUCK_SECONDS);
+            return locked;
+        gp_gate_unlock_queued(locked);
+        naps += locked ? 0 : (unsigned)(1e3 * GP_STUCK_SECONDS);
         nanosleep(&nap, NULL);
     }
 }
@@ -117,40 +117,40 @@ struct unloading {
     bool allowed;
 };
 
-/* Launches of other modules' kernels may have reached its variables. Lined up. */
-static void drain_before_variables_go(const void *module, bool *closed)
+/* Launches of other modules' kernels may have reached its variables. Queued. */
+static void drain_before_variables_go(const void *module, bool *locked)
 {
-    struct gp_change change = {0};
+    struct gp_program_change change = {0};
     while (gp_any_held() && gp_buffer_of_owner(module, &change.address, &change.bytes)) {
         gp_contexts_note_going(&change);
         if (gp_contexts_are_concerned(&change)) {
-            *closed = *closed || gp_gate_shut_in_time();
-            gp_contexts_before_change(&change, *closed, false);
+            *locked = *locked || gp_gate_lock_queued_in_time();
+            gp_contexts_before_change(&change, *locked, false);
         }
         change.address++;
     }
 }
 
-/* Those in which CUPTI may have something of the module. Not with the gate open: CUPTI waits for
- * all in a context, and another thread may launch a kernel there that waits for it. */
-static bool close_collections(const struct unloading *u, bool closed)
+/* Those in which CUPTI may have something of the module. Not with the gate unlocked: CUPTI waits
+ * for all in a context, and another thread may launch a kernel there that waits for it. */
+static bool close_collections(const struct unloading *u, bool locked)
 {
     bool all = u->is_library || gp_kernels_collected_somewhere();
-    if (!closed && gp_contexts_collect())
+    if (!locked && gp_contexts_collect())
         return false;
     return gp_contexts_close_collections(all ? NULL : gp_module_context(u->module));
 }
 
 static void forget_module(void *unloading)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     struct unloading *u = unloading;
-    bool closed = shut_between_captures(u->module, u->is_library);
+    bool locked = lock_between_captures(u->module, u->is_library);
     /* CUPTI keeps the code it has patched by the function's handle, and crashes on another function
      * that comes to the same handle: it must be abandoned while the module is still there. A module
      * none of whose functions ran in a pass costs nothing. */
-    u->allowed = !gp_kernels_collected(u->module, u->is_library) || close_collections(u, closed);
-    drain_before_variables_go(u->module, &closed);
+    u->allowed = !gp_kernels_collected(u->module, u->is_library) || close_collections(u, locked);
+    drain_before_variables_go(u->module, &locked);
     u->allowed = u->allowed && !gp_kernels_held(u->module, u->is_library);
     if (u->allowed)
         gp_kernels_forget(u->module, u->is_library);
@@ -160,7 +160,7 @@ static void forget_module(void *unloading)
             "modules that are unloaded while a kernel does not end, or a driver call of another "
             "thread does not return, stay loaded: CUPTI holds their code");
     gp_module_unloading(u->module);
-    gp_gate_leave(closed);
+    gp_gate_unlock_queued(locked);
 }
 
 /* A module or library is about to be unloaded: its variables go, and its functions' handles become
@@ -168,20 +168,20 @@ static void forget_module(void *unloading)
 static bool may_unload(const void *module, bool is_library)
 {
     struct unloading u = {module, is_library, true};
-    gp_at_work(forget_module, &u);
+    gp_run_internal_work(forget_module, &u);
     return u.allowed;
 }
 
-/* The driver's work may wait for the GPU, and is done with the gate open. */
+/* The driver's work may wait for the GPU, and is done with the gate unlocked. */
 #define UNLOADS(symbol, type, is_library)         \
     GP_EXPORT CUresult symbol(type handle)        \
     {                                             \
         GP_FORWARD_UNLESS_OURS(symbol, handle);   \
         if (!may_unload(handle, is_library))      \
             return CUDA_SUCCESS;                  \
-        gp_gate_share();                          \
+        gp_gate_enter();                          \
         CUresult result = gp_cuda.symbol(handle); \
-        gp_gate_unshare();                        \
+        gp_gate_leave();                          \
         return result;                            \
     }
 UNLOADS(cuModuleUnload, CUmodule, false)
@@ -193,8 +193,8 @@ UNLOADS(cuLibraryUnload, CUlibrary, true)
  * our memory in it. */
 static void leave_context(void *context)
 {
-    gp_gate_line_up();
-    bool closed = (gp_context_is_known(context) || gp_any_held()) && gp_gate_shut_in_time();
+    gp_gate_queue();
+    bool locked = (gp_context_is_known(context) || gp_any_held()) && gp_gate_lock_queued_in_time();
     if (context) {
         gp_copies_leave(context);
         gp_graphs_forget_context(context);
@@ -203,22 +203,22 @@ static void leave_context(void *context)
         gp_context_leave(context);
     }
     /* Launches that are held in other contexts need their kernels. */
-    if (context && closed)
+    if (context && locked)
         gp_captures_are_going(context, true);
-    gp_contexts_before_change(&(struct gp_change){0}, closed, false);
-    if (context && closed)
+    gp_contexts_before_change(&(struct gp_program_change){0}, locked, false);
+    if (context && locked)
         gp_captures_are_going(context, false); /* the driver may refuse, or others have it */
     gp_kernels_forget(NULL, false);
-    gp_gate_leave(closed);
+    gp_gate_unlock_queued(locked);
 }
 
 /* The device's primary context, which is about to go; NULL where we never saw it. */
 static CUcontext leave_primary(CUdevice device)
 {
-    gp_own_work_begins();
+    gp_internal_work_begins();
     CUcontext primary = gp_context_primary(device);
-    gp_own_work_ends();
-    gp_at_work(leave_context, primary);
+    gp_internal_work_ends();
+    gp_run_internal_work(leave_context, primary);
     return primary;
 }
 
@@ -229,18 +229,18 @@ static void forget_context(CUcontext context)
 }
 
 /* A context that goes takes its buffers, its modules and our own things in it with it. */
-#define DESTROYS_CONTEXT(symbol)               \
-    GP_EXPORT CUresult symbol(CUcontext ctx)   \
-    {                                          \
-        GP_FORWARD_UNLESS_OURS(symbol, ctx);   \
-        gp_at_work(leave_context, ctx);        \
-        gp_gate_share();                       \
-        gp_memory_context_going(ctx);          \
-        CUresult result = gp_cuda.symbol(ctx); \
-        if (result == CUDA_SUCCESS)            \
-            forget_context(ctx);               \
-        gp_gate_unshare();                     \
-        return result;                         \
+#define DESTROYS_CONTEXT(symbol)                  \
+    GP_EXPORT CUresult symbol(CUcontext ctx)      \
+    {                                             \
+        GP_FORWARD_UNLESS_OURS(symbol, ctx);      \
+        gp_run_internal_work(leave_context, ctx); \
+        gp_gate_enter();                          \
+        gp_memory_context_going(ctx);             \
+        CUresult result = gp_cuda.symbol(ctx);    \
+        if (result == CUDA_SUCCESS)               \
+            forget_context(ctx);                  \
+        gp_gate_leave();                          \
+        return result;                            \
     }
 DESTROYS_CONTEXT(cuCtxDestroy)
 DESTROYS_CONTEXT(cuCtxDestroy_v2)
@@ -263,14 +263,14 @@ GP_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx hCtx)
     GP_FORWARD_UNLESS_OURS(cuGreenCtxDestroy, hCtx);
     CUcontext context = NULL;
     if (gp_cuda.cuCtxFromGreenCtx && gp_cuda.cuCtxFromGreenCtx(&context, hCtx) == CUDA_SUCCESS)
-        gp_at_work(leave_context, context);
-    gp_gate_share();
+        gp_run_internal_work(leave_context, context);
+    gp_gate_enter();
     CUresult result = gp_cuda.cuGreenCtxDestroy(hCtx);
     if (result == CUDA_SUCCESS && context) {
         gp_captures_forget_context(context);
         gp_peers_forget(context); /* the driver does not bear to be asked for it */
     }
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -306,7 +306,7 @@ static bool is_last(CUdevice dev, bool reset)
         if (!is_last(dev, reset))                                                                  \
             return gp_cuda.symbol(dev);                                                            \
         CUcontext primary = leave_primary(dev);                                                    \
-        gp_gate_share();                                                                           \
+        gp_gate_enter();                                                                           \
         gp_memory_context_going(primary);                                                          \
         CUresult result = gp_cuda.symbol(dev);                                                     \
         unsigned flags;                                                                            \
@@ -314,7 +314,7 @@ static bool is_last(CUdevice dev, bool reset)
         if (result == CUDA_SUCCESS && primary &&                                                   \
             (gp_cuda.cuDevicePrimaryCtxGetState(dev, &flags, &active) != CUDA_SUCCESS || !active)) \
             forget_context(primary);                                                               \
-        gp_gate_unshare();                                                                         \
+        gp_gate_leave();                                                                           \
         return result;                                                                             \
     }
 DROPS_PRIMARY(cuDevicePrimaryCtxRelease, false)

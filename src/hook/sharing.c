@@ -28,14 +28,14 @@ IMPORTS(cuExternalMemoryGetMappedBuffer,
 GP_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     GP_FORWARD_UNLESS_OURS(cuIpcCloseMemHandle, dptr);
-    gp_launch_share_before_memory_goes(dptr, gp_buffer_bytes(dptr));
+    gp_launch_enter_before_free(dptr, gp_buffer_bytes(dptr));
     struct gp_buffer *buffer = gp_buffer_take(dptr);
     CUresult result = gp_cuda.cuIpcCloseMemHandle(dptr);
     if (result != CUDA_SUCCESS || gp_buffer_is_there(buffer))
         gp_buffer_put_back(buffer);
     else
         gp_buffer_discard(buffer);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -44,13 +44,13 @@ GP_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *
                                                   CUmemAllocationHandleType shHandleType)
 {
     GP_FORWARD_UNLESS_OURS(cuMemImportFromShareableHandle, handle, osHandle, shHandleType);
-    gp_gate_share();
+    gp_gate_enter();
     CUresult result = gp_cuda.cuMemImportFromShareableHandle(handle, osHandle, shHandleType);
     if (result == CUDA_SUCCESS) {
         gp_physical_made(*handle);
         gp_physical_shared(*handle);
     }
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -98,11 +98,11 @@ GP_EXPORT CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute 
     GP_FORWARD_UNLESS_OURS(cuPointerSetAttribute, value, attribute, ptr);
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !is_set(value) || gp_buffer_is_direct(ptr))
         return gp_cuda.cuPointerSetAttribute(value, attribute, ptr);
-    gp_launch_share_before_change();
+    gp_launch_enter_before_change();
     CUresult result = gp_cuda.cuPointerSetAttribute(value, attribute, ptr);
     if (result == CUDA_SUCCESS)
         gp_buffer_make_direct(ptr);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -110,14 +110,14 @@ GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Fla
 {
     GP_FORWARD_UNLESS_OURS(cuCtxEnablePeerAccess, peerContext, Flags);
     CUcontext current = NULL;
-    gp_launch_share_before_change();
+    gp_launch_enter_before_change();
     CUresult result = gp_cuda.cuCtxEnablePeerAccess(peerContext, Flags);
     bool known = gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS;
     if (result == CUDA_SUCCESS && known)
         gp_peer_enabled(current, peerContext);
     else if (result == CUDA_SUCCESS)
         gp_memory_bar_replay("the program writes to memory of another GPU");
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -134,11 +134,11 @@ static void note_pool_access(CUmemoryPool pool, const CUmemAccessDesc *map, size
 GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
     GP_FORWARD_UNLESS_OURS(cuMemPoolSetAccess, pool, map, count);
-    gp_launch_share_before_change();
+    gp_launch_enter_before_change();
     CUresult result = gp_cuda.cuMemPoolSetAccess(pool, map, count);
     if (result == CUDA_SUCCESS)
         note_pool_access(pool, map, count);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 

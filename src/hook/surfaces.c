@@ -25,11 +25,11 @@ GP_EXPORT CUresult cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const cha
 GP_EXPORT CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 {
     GP_FORWARD_UNLESS_OURS(cuSurfObjectCreate, pSurfObject, pResDesc);
-    gp_gate_share();
+    gp_gate_enter();
     CUresult result = gp_cuda.cuSurfObjectCreate(pSurfObject, pResDesc);
     if (result == CUDA_SUCCESS)
         gp_surface_made(*pSurfObject, pResDesc);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -48,12 +48,12 @@ GP_EXPORT CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArr
     GP_EXPORT CUresult symbol parameters                                                 \
     {                                                                                    \
         GP_FORWARD(symbol, (handle));                                                    \
-        gp_gate_share();                                                                 \
+        gp_gate_enter();                                                                 \
         bool gone = going(handle);                                                       \
         CUresult result = gp_cuda.symbol(handle);                                        \
         if (gone && result != CUDA_SUCCESS)                                              \
             gp_memory_bar_replay("the program failed to destroy an array of a surface"); \
-        gp_gate_unshare();                                                               \
+        gp_gate_leave();                                                                 \
         return result;                                                                   \
     }
 DESTROYS(cuSurfObjectDestroy, gp_surface_going, (CUsurfObject surfObject), surfObject)

@@ -137,7 +137,7 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
     if (schedule->broken)
         return false;
     gp_modules_resolve(a->context->handle);
-    struct gp_snapshot *s = gp_context_around(a->context, why);
+    struct gp_snapshot *s = gp_context_graph_snapshot(a->context, why);
     if (!s)
         return false;
     const struct gp_reach reach = {
@@ -227,7 +227,7 @@ bool gp_again_rewind(struct gp_again *a, struct gp_verify_schedule *schedule, co
 
 static void say_lost(void)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     gp_say_limited(&once, 1,
                    "a kernel of a graph did not end when it ran again: the graph's writes to its "
                    "memory are lost, and the program's results may be wrong");

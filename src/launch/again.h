@@ -1,6 +1,6 @@
 /* Work of the program that runs first, as it is, and whose kernels are measured behind it, each as
  * a launch by itself: a graph. The memory that it reaches is copied before; afterwards it is made
- * as it was for these launches, and then as the program's own run left it. With the gate closed. */
+ * as it was for these launches, and then as the program's own run left it. With the gate locked. */
 #ifndef GPUPROF_LAUNCH_AGAIN_H
 #define GPUPROF_LAUNCH_AGAIN_H
 

@@ -1,7 +1,7 @@
 #include "launch/at_exit.h"
 
 #include "gate/gate.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/session.h"
@@ -17,10 +17,10 @@ static void end_collecting(void *unused)
 {
     (void)unused;
     gp_timed_end();
-    gp_gate_line_up();
-    bool collected = gp_contexts_collect(), closed = collected && gp_gate_shut_in_time();
-    gp_contexts_end(closed || !collected);
-    gp_gate_leave(closed);
+    gp_gate_queue();
+    bool collected = gp_contexts_collect(), locked = collected && gp_gate_lock_queued_in_time();
+    gp_contexts_end(locked || !collected);
+    gp_gate_unlock_queued(locked);
 }
 
 static void end(void)
@@ -30,8 +30,8 @@ static void end(void)
         return; /* a child: the GPU, the gate and the counts are its parent's */
     gp_session_stop();
     /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
-    if (!gp_at_own_work() && !atomic_exchange(&ended, true))
-        gp_at_work(end_collecting, NULL);
+    if (!gp_in_internal_work() && !atomic_exchange(&ended, true))
+        gp_run_internal_work(end_collecting, NULL);
 }
 
 void gp_end_at_exit(void)

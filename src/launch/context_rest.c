@@ -22,32 +22,32 @@ bool gp_context_is_held_up(const struct gp_context *c)
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
-void gp_wary_note(double *wary, CUresult result, double waited)
+void gp_backoff_note(double *backoff, CUresult result, double waited)
 {
     if (result == CUDA_ERROR_NOT_READY)
-        *wary = *wary > 0 ? fmax(*wary / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
+        *backoff = *backoff > 0 ? fmax(*backoff / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
     else if (waited > TELLING_SECONDS)
-        *wary = 0;
+        *backoff = 0;
 }
 
 CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
 {
-    most = gp_wary(fmax(most, LEAST_REST_SECONDS), c->wary);
+    most = gp_backoff_limit(fmax(most, LEAST_REST_SECONDS), c->backoff);
     CUresult result = gp_wait_for_rest(c->handle, c->event, most, waited);
-    gp_wary_note(&c->wary, result, *waited);
+    gp_backoff_note(&c->backoff, result, *waited);
     return result;
 }
 
 void gp_context_wait_for_tail(struct gp_context *c)
 {
     if (c->tail)
-        gp_wait_within_limit(c->event, gp_wary(gp_wait_limit(), c->wary), NULL);
+        gp_wait_within_limit(c->event, gp_backoff_limit(gp_wait_limit(), c->backoff), NULL);
     c->tail = false;
 }
 
-double gp_wary(double most, double wary)
+double gp_backoff_limit(double most, double backoff)
 {
-    return wary > 0 ? fmin(most, wary) : most;
+    return backoff > 0 ? fmin(most, backoff) : most;
 }
 
 CUresult gp_context_rests(struct gp_context *c, bool goes_on)

@@ -54,7 +54,7 @@ static void end_pass(struct gp_context *c)
 
 void gp_say_without_hardware(bool instrumented, const char *why)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     gp_say_limited(
         &once, 1, "only times, shapes and %s are measured: %s",
         instrumented ? "counters of instrumented code" : "theoretical occupancy of launches", why);
@@ -127,7 +127,7 @@ static bool close_at_end(void)
     return rest;
 }
 
-bool gp_contexts_are_concerned(const struct gp_change *change)
+bool gp_contexts_are_concerned(const struct gp_program_change *change)
 {
     const struct gp_context *c = contexts;
     while (c && !gp_is_concerned(c, change))
@@ -135,16 +135,17 @@ bool gp_contexts_are_concerned(const struct gp_change *change)
     return c != NULL;
 }
 
-void gp_contexts_note_going(const struct gp_change *change)
+void gp_contexts_note_going(const struct gp_program_change *change)
 {
     const struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        gp_note_going(c, change);
+        gp_note_freed(c, change);
     }
 }
 
-void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch)
+void gp_contexts_before_change(const struct gp_program_change *change, bool may_replay,
+                               bool in_launch)
 {
     struct gp_context *c;
     DL_FOREACH(contexts, c)
@@ -168,7 +169,7 @@ void gp_contexts_before_change(const struct gp_change *change, bool may_replay, 
 
 /* The context that holds launches which reach it, where only one does, and it is the current one.
  */
-static struct gp_context *only_concerned(const struct gp_change *change)
+static struct gp_context *only_concerned(const struct gp_program_change *change)
 {
     CUcontext current = NULL;
     struct gp_context *c, *found = NULL;
@@ -185,7 +186,7 @@ static struct gp_context *only_concerned(const struct gp_change *change)
     return found;
 }
 
-bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
+bool gp_contexts_retire(const struct gp_program_change *change, bool *may_replay)
 {
     struct gp_context *c = only_concerned(change);
     /* The driver would wait for peers as well. */
@@ -197,7 +198,7 @@ bool gp_contexts_retire(const struct gp_change *change, bool *may_replay)
     return gp_retire(change->address, c->device.total_memory);
 }
 
-bool gp_contexts_keep(const struct gp_change *change)
+bool gp_contexts_keep(const struct gp_program_change *change)
 {
     struct gp_context *c = contexts;
     while (c && !gp_held_to_be_written(c, change->address, change->bytes))
@@ -382,9 +383,9 @@ struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
     return open_once(c, &c->snapshot, true, why);
 }
 
-struct gp_snapshot *gp_context_around(struct gp_context *c, const char **why)
+struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *c, const char **why)
 {
-    return open_once(c, &c->around, false, why);
+    return open_once(c, &c->graph_snapshot, false, why);
 }
 
 void gp_context_leave(CUcontext handle)
@@ -409,7 +410,7 @@ void gp_context_leave(CUcontext handle)
         gp_snapshot_leave(c->snapshot);
     else
         gp_snapshot_close(c->snapshot, at_rest);
-    gp_snapshot_close(c->around, at_rest);
+    gp_snapshot_close(c->graph_snapshot, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
     gp_clocks_free(&c->clocks, at_rest);
     if (at_rest)

@@ -1,5 +1,5 @@
 /* The contexts launches are measured in: the device each is on, its collection of counters, its
- * snapshot. Owns those. Used with the gate closed. */
+ * snapshot. Owns those. Used with the gate locked. */
 #ifndef GPUPROF_LAUNCH_CONTEXTS_H
 #define GPUPROF_LAUNCH_CONTEXTS_H
 
@@ -17,20 +17,20 @@ struct gp_context {
     bool described;
     bool time_limited; /* the GPU drives a display: it ends kernels that take long */
     const struct gp_collector *collector;
-    struct gp_collection *collection; /* NULL: nothing is collected there at present */
-    struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */
-    struct gp_snapshot *around;       /* of work of many launches (launch/again.h); the same */
-    const char *no_snapshot;          /* why there can be none, NULL while there may be */
-    struct gp_pending *pending;       /* launches whose counters were not read yet */
-    struct gp_held *held;             /* those of them that have passes to come */
-    struct gp_held *unwritten;        /* given up, and their copies are still to be written */
-    unsigned lost;                    /* so many of them were, which is still to be said */
+    struct gp_collection *collection;   /* NULL: nothing is collected there at present */
+    struct gp_snapshot *snapshot;       /* NULL until a launch is to be replayed */
+    struct gp_snapshot *graph_snapshot; /* of a whole graph (launch/again.h); the same */
+    const char *no_snapshot;            /* why there can be none, NULL while there may be */
+    struct gp_pending *pending;         /* launches whose counters were not read yet */
+    struct gp_held *held;               /* those of them that have passes to come */
+    struct gp_held *unwritten;          /* given up, and their copies are still to be written */
+    unsigned lost;                      /* so many of them were, which is still to be said */
     const char *why_lost;
     bool counts_hardware;      /* there is a session, since the first of those */
     CUresult rest;             /* whether it was at rest when another one wanted its counters */
     bool wait_failed;          /* the last wait for those, or for work in front of them */
-    double wary_of_these;      /* as `wary`, of these waits */
-    double wary_of_rests;      /* of waits for the next of those to start */
+    double deferred_backoff;   /* as `backoff`, of these waits */
+    double start_backoff;      /* of waits for the next of those to start */
     bool deferred_stuck;       /* such launches took too long, and are not waited for any more */
     double deferred_seconds;   /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;   /* of launches that were not waited for; free at present */
@@ -42,7 +42,8 @@ struct gp_context {
     bool tail;                 /* `event` marks the end of our own work for the last launch */
     bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
     uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
-    double wary; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
+    double
+        backoff; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
     unsigned held_up; /* waits in vain, one after the other, for kernels that wait for the host */
     bool in_pass;     /* whose kernel was abandoned: the pass is ended once the context is idle */
     unsigned pass, pass_slot;
@@ -79,17 +80,17 @@ CUresult gp_context_comes_to_rest(struct gp_context *context, bool goes_on, bool
 
 /* gp_wait_for_rest, `most` seconds at most, and less where the last such wait was in vain. */
 CUresult gp_context_wait(struct gp_context *context, double most, double *waited);
-/* How long to wait, and a note of how that went; *wary is 0 at first. */
-double gp_wary(double most, double wary);
-void gp_wary_note(double *wary, CUresult result, double waited);
+/* How long to wait, and a note of how that went; *backoff is 0 at first. */
+double gp_backoff_limit(double most, double backoff);
+void gp_backoff_note(double *backoff, CUresult result, double waited);
 /* Waits for our own work for the last launch that was measured: the time that it takes is added,
  * and that of the program's work is not. */
 void gp_context_wait_for_tail(struct gp_context *context);
 
-/* The context's snapshot of launches, and the one around work of many launches; made when first
+/* The context's snapshot of launches, and the one of a whole graph; made when first
  * asked for. NULL with the reason in *why. */
 struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
-struct gp_snapshot *gp_context_around(struct gp_context *context, const char **why);
+struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *context, const char **why);
 
 /* Why memory of the context may change while a launch is replayed there: NULL where nobody else can
  * write it, or all others that can are idle. */
@@ -98,44 +99,44 @@ const char *gp_context_disturbed(const struct gp_context *context);
 const char *gp_others_disturb(const struct gp_context *context);
 
 /* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
-struct gp_change {
+struct gp_program_change {
     CUdeviceptr address;
     uint64_t bytes;
     CUfunction function;
     CUstream stream;
 };
 
-/* True where a held launch is concerned in some context. With the gate closed, or lined up before
- * it. */
-bool gp_contexts_are_concerned(const struct gp_change *change);
-/* Before memory goes: takes note of it. The same. */
-void gp_contexts_note_going(const struct gp_change *change);
+/* True where a held launch is concerned in some context. With the gate locked, or queued for it. */
+bool gp_contexts_are_concerned(const struct gp_program_change *change);
+/* Notes memory before it is freed. The same. */
+void gp_contexts_note_going(const struct gp_program_change *change);
 /* Before it: the held launches that it concerns make their further passes now, in every context;
- * unless they may be replayed, the gate is open, it is lost. in_launch: one is being measured, so
- * that nothing can be read. */
-void gp_contexts_before_change(const struct gp_change *change, bool may_replay, bool in_launch);
+ * unless they may be replayed, the gate is unlocked, it is lost. in_launch: one is being measured,
+ * so that nothing can be read. */
+void gp_contexts_before_change(const struct gp_program_change *change, bool may_replay,
+                               bool in_launch);
 
-/* The same before the memory at that address is freed, with the gate closed: true where it was
+/* The same before the memory at that address is freed, with the gate locked: true where it was
  * retired instead (memory/retired.h), and all stay held. Where the GPU was waited for in vain
  * *may_replay becomes false. */
-bool gp_contexts_retire(const struct gp_change *change, bool *may_replay);
+bool gp_contexts_retire(const struct gp_program_change *change, bool *may_replay);
 
 /* The same after that, where it was not retired: true where a copy of it is still to be made, and
- * it is kept until that is over. The gate is lined up before, at least. */
-bool gp_contexts_keep(const struct gp_change *change);
+ * it is kept until that is over. The gate is queued for it, at least. */
+bool gp_contexts_keep(const struct gp_program_change *change);
 
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own
  * next launch may be far. */
 void gp_contexts_read_others(const struct gp_context *context);
 
-/* True where something is collected in some context. With the gate closed, or lined up before it.
+/* True where something is collected in some context. With the gate locked, or queued for it.
  */
 bool gp_contexts_collect(void);
 /* True for a context that was entered and not left. The same. */
 bool gp_context_is_known(CUcontext handle);
 
 /* Ends collecting everywhere, for good: the process ends. The counts are read and recorded;
- * where they cannot be read, as the gate cannot be closed while somebody waits for the GPU, it
+ * where they cannot be read, as the gate cannot be locked while somebody waits for the GPU, it
  * is absent. */
 void gp_contexts_end(bool read);
 

@@ -92,11 +92,12 @@ static bool comes_to_rest(struct gp_context *c, double seconds, double waited)
         return true;
     /* It is not charged to the account: a launch that is measured takes longer than that. */
     double began = gp_clock_seconds();
-    CUresult result = gp_wait_for_context(c->handle, c->asked, gp_wary(seconds, c->wary_of_these));
+    CUresult result =
+        gp_wait_for_context(c->handle, c->asked, gp_backoff_limit(seconds, c->deferred_backoff));
     double rest = gp_clock_seconds() - began;
     bool rests = result != CUDA_ERROR_NOT_READY;
     if (seconds > 0)
-        gp_wary_note(&c->wary_of_these, result, rest);
+        gp_backoff_note(&c->deferred_backoff, result, rest);
     c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
     if (rests && seconds > 0) /* it was the program's work, but for ours */
         gp_added_less(fmax(0, waited + rest - gp_deferred_charge(c)));
@@ -164,7 +165,7 @@ static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy
 static struct gp_held *hold(struct gp_measurement *m)
 {
     struct gp_reach reach = gp_measurement_reach(m);
-    struct gp_held_copy *copy = gp_snapshot_foresee(m->snapshot, &reach);
+    struct gp_held_copy *copy = gp_snapshot_reserve_copy(m->snapshot, &reach);
     if (!copy)
         return NULL;
     gp_measurement_note_work(m);
@@ -225,8 +226,8 @@ CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
     gp_clock_begin(h->clock, call);
     CUresult copied =
         gp_held_copy_make_on(snapshot, h->copy, call->stream, call->per_thread_stream);
-    if (gp_snapshot_hold_up_on(snapshot, call->stream, call->per_thread_stream,
-                               gp_user.flush_caches))
+    if (gp_snapshot_delay_stream(snapshot, call->stream, call->per_thread_stream,
+                                 gp_user.flush_caches))
         gp_clock_start(h->clock, call);
     gp_added_pauses();
     CUresult result = call->run(call);
@@ -280,7 +281,7 @@ double gp_deferred_wait(struct gp_context *c)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     double began = gp_clock_seconds(), waited = 0, limit = gp_wait_computing_limit();
-    double most_rest = gp_wary(MOST_REST, c->wary_of_rests);
+    double most_rest = gp_backoff_limit(MOST_REST, c->start_backoff);
     struct gp_spin rest = gp_spin_begins();
     enum progress progress = NONE_LEFT;
     while (!c->deferred_stuck && (progress = progress_in(c)) != NONE_LEFT &&
@@ -294,8 +295,8 @@ double gp_deferred_wait(struct gp_context *c)
         waited = gp_clock_seconds() - began;
         c->deferred_stuck = waited > limit;
     }
-    gp_wary_note(&c->wary_of_rests, progress == NONE_LEFT ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY,
-                 waited);
+    gp_backoff_note(&c->start_backoff, progress == NONE_LEFT ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY,
+                    waited);
     if (waited > limit)
         gp_wait_was_in_vain(gp_wait_first_limit());
     return waited;

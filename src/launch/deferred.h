@@ -13,7 +13,7 @@
 #define GP_MOST_DEFERRED 0.1
 
 /* Holds a launch that is about to be made; NULL where it is to be measured at the launch. The GPU
- * may be at work. The gate is closed. To be followed by gp_launch_deferred. */
+ * may be at work. The gate is locked. To be followed by gp_launch_deferred. */
 struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel);
 
 /* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is

@@ -133,7 +133,7 @@ static void drop(struct gp_context *c, struct gp_held *h, const char *why)
 
 static void say_lost(struct gp_context *c)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (c->lost)
         gp_say_limited(&once, MOST_LOST, "counters of %u launch%s are lost: %s", c->lost,
                        c->lost == 1 ? "" : "es", c->why_lost);
@@ -148,7 +148,7 @@ static void drop_all(struct gp_context *c, const char *why)
     drop(c, h, is_open(c, h) ? why : NULL);
 }
 
-/* Where the gate could not be shut, a launch may be under way still. */
+/* Where the gate could not be locked, a launch may be under way still. */
 static void measure_deferred(struct gp_context *c)
 {
     struct gp_held *h, *next;
@@ -220,7 +220,7 @@ void gp_drain(struct gp_context *c, bool alive)
     free_retired(c, alive);
 }
 
-static bool concerns(const struct gp_change *change, const struct gp_held *h)
+static bool concerns(const struct gp_program_change *change, const struct gp_held *h)
 {
     if (change->bytes)
         return gp_held_copy_reaches(h->copy, change->address, change->bytes);
@@ -243,7 +243,7 @@ bool gp_search_held(struct gp_context *c)
     return true;
 }
 
-void gp_note_going(const struct gp_context *c, const struct gp_change *change)
+void gp_note_freed(const struct gp_context *c, const struct gp_program_change *change)
 {
     const struct gp_held *h = c->held;
     while (h && (!h->deferred || h->whole))
@@ -251,9 +251,9 @@ void gp_note_going(const struct gp_context *c, const struct gp_change *change)
     if (!c->snapshot || !change->bytes)
         return;
     if (h)
-        gp_snapshot_note_gone(c->snapshot, change->address, change->bytes);
+        gp_snapshot_note_freed(c->snapshot, change->address, change->bytes);
     else
-        gp_snapshot_forget_gone(c->snapshot);
+        gp_snapshot_forget_freed(c->snapshot);
 }
 
 /* To be compared with others by itself: a launch in instrumented code. */
@@ -262,7 +262,7 @@ static double alone_ms(const struct gp_run *run)
     return ALONE_MS + run->native_ms * (run->cost->sass > 0 ? run->cost->sass : ALONE_SLOWDOWN);
 }
 
-bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *change)
+bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change)
 {
     const struct gp_held *h;
     double alone = 0;
@@ -277,7 +277,7 @@ bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *cha
     return false;
 }
 
-bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change)
+bool gp_is_concerned(const struct gp_context *c, const struct gp_program_change *change)
 {
     const struct gp_held *h = c->held;
     while (h && !concerns(change, h))
@@ -307,7 +307,8 @@ static bool any_deferred(const struct gp_context *c)
     return h != NULL;
 }
 
-void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive)
+void gp_drain_before_change(struct gp_context *c, const struct gp_program_change *change,
+                            bool alive)
 {
     struct gp_held *h, *next;
     if (alive)

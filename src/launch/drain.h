@@ -3,7 +3,7 @@
  * deferred was not even waited for (launch/deferred.h). A held launch keeps its parameters and a
  * copy of the memory it reached. When a batch is full, or something is about to happen that would
  * keep one of them from being repeated, it is drained: each is replayed from its copy, and memory
- * becomes again as it was before. Used with the gate closed. */
+ * becomes again as it was before. Used with the gate locked. */
 #ifndef GPUPROF_LAUNCH_DRAIN_H
 #define GPUPROF_LAUNCH_DRAIN_H
 
@@ -24,18 +24,19 @@ bool gp_hold(struct gp_measurement *m, struct gp_pending *record);
 void gp_drain(struct gp_context *c, bool alive);
 
 /* Makes the further passes of the launches that a change concerns. The same. */
-void gp_drain_before_change(struct gp_context *c, const struct gp_change *change, bool alive);
+void gp_drain_before_change(struct gp_context *c, const struct gp_program_change *change,
+                            bool alive);
 /* True where it is quicker to drain all that are held: one of these is, as far as is known, like
  * none before it, or to compare them one by one takes longer. */
-bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_change *change);
+bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change);
 /* True where there are any such. */
-bool gp_is_concerned(const struct gp_context *c, const struct gp_change *change);
+bool gp_is_concerned(const struct gp_context *c, const struct gp_program_change *change);
 
 /* Finds out whether copies of deferred launches lead to other memory: then the kernel's next ones
  * are waited for. False where one is under way. */
 bool gp_search_held(struct gp_context *c);
-/* Takes note of memory that goes: copies that were not searched may lead to it. */
-void gp_note_going(const struct gp_context *c, const struct gp_change *change);
+/* Notes memory that is freed: copies that were not searched yet may lead to it. */
+void gp_note_freed(const struct gp_context *c, const struct gp_program_change *change);
 
 /* True where some launch is held in some context. From any thread. */
 bool gp_any_held(void);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/stack.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "launch/results.h"
 #include "launch/session.h"
 
@@ -140,7 +140,7 @@ static void sleep_until_next(void)
 
 static void *watch(void *unused)
 {
-    gp_own_work++; /* nothing of this thread is the program's */
+    gp_internal_work++; /* nothing of this thread is the program's */
     gp_checker_rests();
     /* A question would end a capture of another thread's else. */
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

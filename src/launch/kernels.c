@@ -147,7 +147,7 @@ static struct gp_kernel *make(CUfunction handle)
     k->refused = remembered_reason(k);
     k->unending = k->refused != NULL;
     if (k->selected && communicates(k->name)) {
-        static struct gp_once once;
+        static struct gp_say_limit once;
         k->refused = GP_COMMUNICATES;
         gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", gp_kernel_shown(k),
                        k->refused);

@@ -1,5 +1,5 @@
 /* Each function that is launched: its name, whether the user wants it. Owns the table. From any
- * thread; the parts of a kernel with the gate closed. */
+ * thread; the parts of a kernel with the gate locked. */
 #ifndef GPUPROF_LAUNCH_KERNELS_H
 #define GPUPROF_LAUNCH_KERNELS_H
 
@@ -35,7 +35,7 @@ struct gp_kernel {
     double longest;     /* seconds that a launch took which has ended, as the host saw it */
     double shortest_ms; /* that it took on the GPU; 0: not known */
     /* Why it is not measured, NULL while it may be; lives for ever. Asked at every launch, said
-     * while the gate is closed. */
+     * while the gate is locked. */
     const char *_Atomic refused;
     atomic_bool waits_for_host; /* single warps of it, by all that is known: launch/polls.h */
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
@@ -70,7 +70,7 @@ bool gp_kernel_is_left_out(CUfunction function);
 bool gp_kernel_polls(CUfunction function);
 
 /* The function behind a handle that is being launched; NULL when out of memory. Valid while the
- * gate is closed: modules are unloaded, and their functions forgotten, only while it is open. */
+ * gate is locked: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
 /* True where the handle, of a function or of a kernel, is one of its. */
 bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle);
@@ -141,7 +141,7 @@ struct gp_kernel_facts {
     bool may_poll;       /* the host's memory, the same */
 };
 /* Asks for them, once for each kernel and context, as it reads the machine code, and notes that for
- * its source lines. False when out of memory. With the gate passed; no two threads at a time. */
+ * its source lines. False when out of memory. With the gate entered; no two threads at a time. */
 bool gp_kernel_ask_facts(CUfunction handle, const struct gp_device *device,
                          struct gp_kernel_facts *facts);
 /* Fills in the driver's facts of a function, but for its name. */

@@ -5,7 +5,7 @@
 #include "gate/blocking.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/at_exit.h"
 #include "launch/contexts.h"
@@ -29,26 +29,26 @@ static CUresult run_programs(const struct gp_launch *call)
     return result;
 }
 
-/* The program can have our memory. The gate is closed. */
+/* The program can have our memory. The gate is locked. */
 static CUresult run_or_make_room(const struct gp_launch *call)
 {
     CUresult result = run_programs(call);
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
         return result;
-    gp_contexts_before_change(&(struct gp_change){0}, true, true);
+    gp_contexts_before_change(&(struct gp_program_change){0}, true, true);
     return gp_snapshot_release_memory(gp_captures() > 0) ? run_programs(call) : result;
 }
 
 static CUresult run_beside_replays(const struct gp_launch *call)
 {
-    gp_gate_share();
+    gp_gate_enter();
     CUresult result = run_programs(call);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
-/* Makes the launch, and again where our memory was in its way. The gate is neither passed nor
- * closed: it is closed to drain. */
+/* Makes the launch, and again where our memory was in its way. The gate is neither entered nor
+ * locked: it is locked to drain. */
 static CUresult run_and_make_room(const struct gp_launch *call,
                                   CUresult (*run)(const struct gp_launch *call))
 {
@@ -67,88 +67,88 @@ void gp_launch_not_measured(enum gp_unmeasured kind)
         [GP_MULTI_DEVICE_LAUNCH] = "cooperative launches over several devices are not measured",
         [GP_OLD_LAUNCH] = "launches by cuLaunch and cuLaunchGrid are not measured",
     };
-    static struct gp_once once[GP_UNMEASURED_KINDS];
+    static struct gp_say_limit once[GP_UNMEASURED_KINDS];
     if (gp_session_measures())
         gp_say_limited(&once[kind], 1, "%s", what[kind]);
 }
 
-/* Lines up, and leaves no launch held that the change concerns; or retires the memory, where that
- * is asked for, and says so there. True where the gate is shut. */
-static bool line_up_and_drain(const struct gp_change *change, bool *retired)
+/* Queues, and leaves no launch held that the change concerns; or retires the memory, where that
+ * is asked for, and says so there. True where the gate is locked. */
+static bool queue_and_drain(const struct gp_program_change *change, bool *retired)
 {
-    gp_gate_line_up();
+    gp_gate_queue();
     gp_contexts_note_going(change);
     /* Most memory that is freed no held launch has reached: then nobody is held up. */
     bool concerned = gp_contexts_are_concerned(change);
-    bool closed = concerned && gp_gate_shut_in_time(), may_replay = closed;
+    bool locked = concerned && gp_gate_lock_queued_in_time(), may_replay = locked;
     if (retired)
-        *retired = closed && gp_contexts_retire(change, &may_replay);
+        *retired = locked && gp_contexts_retire(change, &may_replay);
     if (concerned && !(retired && *retired))
         gp_contexts_before_change(change, may_replay, false);
-    return closed;
+    return locked;
 }
 
 static void before_change(void *change)
 {
-    gp_gate_leave(line_up_and_drain(change, NULL));
+    gp_gate_unlock_queued(queue_and_drain(change, NULL));
 }
 
-static void before_change_and_share(void *change)
+static void before_change_and_enter(void *change)
 {
-    gp_gate_leave_and_share(line_up_and_drain(change, NULL));
+    gp_gate_unlock_and_enter(queue_and_drain(change, NULL));
 }
 
 struct freeing {
-    struct gp_change change;
+    struct gp_program_change change;
     bool may_retire, waits, retired;
 };
 
 static void before_free(void *freeing)
 {
     struct freeing *f = freeing;
-    bool closed = line_up_and_drain(&f->change, f->may_retire ? &f->retired : NULL);
+    bool locked = queue_and_drain(&f->change, f->may_retire ? &f->retired : NULL);
     f->retired = f->retired || (!f->waits && gp_contexts_keep(&f->change));
     if (f->retired)
-        gp_gate_leave(closed);
+        gp_gate_unlock_queued(locked);
     else
-        gp_gate_leave_and_share(closed);
+        gp_gate_unlock_and_enter(locked);
 }
 
-static void drain_before(struct gp_change change)
+static void drain_before(struct gp_program_change change)
 {
     if ((gp_any_held() || gp_retired_any()) && gp_session_is_here())
-        gp_at_work(before_change, &change);
+        gp_run_internal_work(before_change, &change);
 }
 
 void gp_launch_before_change(void)
 {
-    drain_before((struct gp_change){0});
+    drain_before((struct gp_program_change){0});
 }
 
-bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits)
+bool gp_launch_retires_or_enters(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits)
 {
     struct freeing f = {
         .change = {.address = address, .bytes = bytes ? bytes : 1},
         .may_retire = may_retire,
         .waits = waits,
     };
-    gp_at_work(before_free, &f);
+    gp_run_internal_work(before_free, &f);
     return f.retired;
 }
 
-void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes)
+void gp_launch_enter_before_free(CUdeviceptr address, uint64_t bytes)
 {
-    gp_launch_retires_or_shares(address, bytes, false, true);
+    gp_launch_retires_or_enters(address, bytes, false, true);
 }
 
 void gp_launch_before_function_changes(CUfunction function)
 {
-    drain_before((struct gp_change){.function = function});
+    drain_before((struct gp_program_change){.function = function});
 }
 
 void gp_launch_before_stream_goes(CUstream stream)
 {
-    drain_before((struct gp_change){.stream = stream});
+    drain_before((struct gp_program_change){.stream = stream});
 }
 
 bool gp_launch_release_memory(void)
@@ -160,15 +160,15 @@ bool gp_launch_release_memory(void)
     return gp_snapshot_release_memory(captures);
 }
 
-void gp_launch_share_before_change(void)
+void gp_launch_enter_before_change(void)
 {
-    struct gp_change change = {0};
-    gp_at_work(before_change_and_share, &change);
+    struct gp_program_change change = {0};
+    gp_run_internal_work(before_change_and_enter, &change);
 }
 
 bool gp_launch_leave_memory(void)
 {
-    gp_launch_share_before_change();
+    gp_launch_enter_before_change();
     return gp_snapshot_release_memory(gp_captures() > 0);
 }
 
@@ -196,7 +196,7 @@ static bool may_be_measured(const struct gp_launch *call, enum gp_interest inter
 }
 
 /* Makes the launch, and measures it; false where that cannot be done now, and nothing was launched.
- * The gate is closed. True in *held_up where a wait ran out. */
+ * The gate is locked. True in *held_up where a wait ran out. */
 static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held_up,
                          enum gp_passed_over *why, CUresult *result)
 {
@@ -212,13 +212,13 @@ static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held
     return true;
 }
 
-/* Closes the gate. False where nothing is measured now: some call does not get past the gate, or
+/* Locks the gate. False where nothing is measured now: some call does not leave the gate, or
  * another thread has given up, or begun a capture, while we waited. */
-static bool close_gate(enum gp_passed_over *why)
+static bool lock_gate(enum gp_passed_over *why)
 {
-    static struct gp_once once;
-    *why = GP_BEHIND_CALL;
-    if (!gp_gate_close_in_time()) {
+    static struct gp_say_limit once;
+    *why = GP_CALL_UNDER_WAY;
+    if (!gp_gate_lock_in_time()) {
         gp_say_limited(
             &once, 1,
             "launches are not measured while a driver call of another thread does not return");
@@ -227,12 +227,12 @@ static bool close_gate(enum gp_passed_over *why)
     if (gp_session_measures() && gp_captures() == 0)
         return true;
     *why = gp_session_measures() ? GP_BESIDE_CAPTURE : GP_AFTER_END;
-    gp_gate_open();
+    gp_gate_unlock();
     return false;
 }
 
-/* Has the launch measured later, and makes it. The gate is closed before and open afterwards, as
- * the driver may hold the launch up. */
+/* Has the launch measured later, and makes it. The gate is locked before and unlocked afterwards,
+ * as the driver may hold the launch up. */
 static bool launch_deferred(const struct gp_launch *call, CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
@@ -240,9 +240,9 @@ static bool launch_deferred(const struct gp_launch *call, CUresult *result)
     if (!held)
         return false;
     gp_end_at_exit();
-    gp_gate_leave_and_share(true);
+    gp_gate_unlock_and_enter(true);
     *result = gp_launch_deferred(held, call);
-    gp_gate_unshare();
+    gp_gate_leave();
     /* The program can have our memory. */
     if (*result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
         *result = run_beside_replays(call);
@@ -256,11 +256,11 @@ static void note_unending(const struct gp_launch *call)
 
 static CUresult run_unending(const struct gp_launch *call)
 {
-    gp_gate_share();
+    gp_gate_enter();
     CUresult result = run_programs(call);
     if (result == CUDA_SUCCESS && gp_captures() == 0)
         note_unending(call);
-    gp_gate_unshare();
+    gp_gate_leave();
     return result;
 }
 
@@ -273,9 +273,9 @@ static CUresult pass_unending(const struct gp_launch *call)
 
 static CUresult run_passing(const struct gp_launch *call)
 {
-    gp_gate_pass();
+    gp_gate_enter_cancellable();
     CUresult result = run_programs(call);
-    gp_gate_passed();
+    gp_gate_leave_cancellable();
     return result;
 }
 
@@ -298,13 +298,13 @@ static CUresult run_timed(const struct gp_launch *call)
     struct gp_timing timing;
     enum gp_passed_over why;
     bool begun = gp_timing_begins(&timing, call, &why);
-    gp_gate_share();
+    gp_gate_enter();
     if (begun)
         gp_timing_starts(&timing);
     CUresult result = run_programs(call);
     if (begun)
         gp_timing_stops(&timing, result);
-    gp_gate_unshare();
+    gp_gate_leave();
     if (begun)
         gp_timing_ends(&timing, result);
     else if (result == CUDA_SUCCESS)
@@ -333,11 +333,11 @@ static CUresult launch(const struct gp_launch *call)
     bool taken = is_taken(call, interest, captures, &turn);
     if (taken && gp_is_only_timed(call->stream))
         return launch_timed(call);
-    if (taken && may_be_measured(call, interest, captures, &why) && close_gate(&why)) {
+    if (taken && may_be_measured(call, interest, captures, &why) && lock_gate(&why)) {
         if (launch_deferred(call, &result))
             return result;
         launched = launch_alone(call, turn, &held_up, &why, &result);
-        gp_gate_open();
+        gp_gate_unlock();
         if (!launched && gp_is_only_timed(call->stream)) /* as was just found */
             return launch_timed(call);
         if (!launched)
@@ -345,8 +345,8 @@ static CUresult launch(const struct gp_launch *call)
     }
     if (taken && !launched)
         gp_sampling_passed_over(call, why);
-    /* Never with the gate closed: where much is launched already it waits until some of that has
-     * ended, and that may wait for a call that passes the gate. */
+    /* Never with the gate locked: where much is launched already it waits until some of that has
+     * ended, and that may wait for a call that enters the gate. */
     if (!launched)
         result = interest == GP_UNENDING ? pass_unending(call) : pass(call);
     return result;
@@ -368,7 +368,7 @@ CUresult gp_launch(const struct gp_launch *call)
     struct launching l = {.call = call};
     if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
         return pass(call);
-    gp_at_work(launch_at_work, &l);
+    gp_run_internal_work(launch_at_work, &l);
     return l.result;
 }
 
@@ -380,13 +380,13 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_pa
     if (!gp_session_measures() || gp_captures() > 0 ||
         gp_stream_is_capturing(stream, per_thread_stream, false))
         return false;
-    gp_own_work_begins();
-    if (close_gate(why)) {
+    gp_internal_work_begins();
+    if (lock_gate(why)) {
         if (gp_ready_in(stream, why))
             return true;
-        gp_gate_open();
+        gp_gate_unlock();
     }
-    gp_own_work_ends();
+    gp_internal_work_ends();
     return false;
 }
 
@@ -419,6 +419,6 @@ bool gp_launch_series_rests(CUstream stream)
 
 void gp_launch_series_ends(void)
 {
-    gp_gate_open();
-    gp_own_work_ends();
+    gp_gate_unlock();
+    gp_internal_work_ends();
 }

@@ -37,12 +37,12 @@ CUresult gp_launch(const struct gp_launch *call);
 /* Why a launch that was to be measured was let through as it is. */
 enum gp_passed_over {
     GP_BESIDE_CAPTURE,
-    GP_BEHIND_CALL,
+    GP_CALL_UNDER_WAY,
     GP_BESIDE_WORK,
     GP_OUT_OF_TIME,
     GP_WAITS,
     GP_COMMUNICATING,
-    GP_ELSEWHERE,
+    GP_OTHER_CONTEXT,
     GP_FAILED,
     GP_AS_A_WHOLE,
     GP_AFTER_END,
@@ -50,7 +50,7 @@ enum gp_passed_over {
     GP_PASSED_OVER_KINDS,
 };
 
-/* Launches that stand for one of the program's, a graph's: between these the gate is closed, so
+/* Launches that stand for one of the program's, a graph's: between these the gate is locked, so
  * that nothing of its other threads comes between them. Begins where launches into that stream can
  * be measured now and nothing else is running; false where not, and *why. *measured says whether
  * the launch is to be, and then whether it was: nothing else is running in its stream then.
@@ -71,15 +71,15 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
  * replayed any more: their further passes are made now. With no lock held, and the gate neither
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
-/* The same, and passes the gate before other threads launch again: a launch that is held before the
- * change is known would be replayed behind it. To be ended by gp_gate_unshare. */
-void gp_launch_share_before_change(void);
+/* The same, and enters the gate before other threads launch again: a launch that is held before the
+ * change is known would be replayed behind it. To be ended by gp_gate_leave. */
+void gp_launch_enter_before_change(void);
 /* The same for launches that reach some of these bytes: they are freed, say. */
-void gp_launch_share_before_memory_goes(CUdeviceptr address, uint64_t bytes);
+void gp_launch_enter_before_free(CUdeviceptr address, uint64_t bytes);
 /* The same before the program frees memory. True where it stays, as launches that are held reach
  * it, if it may, or as a copy is still to be made of it, and the free would not wait: then it is
- * not to be freed, and the gate is not passed. */
-bool gp_launch_retires_or_shares(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits);
+ * not to be freed, and the gate is not entered. */
+bool gp_launch_retires_or_enters(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits);
 /* As gp_launch_before_change for launches of a function, by any of its handles, and for those into
  * a stream. */
 void gp_launch_before_function_changes(CUfunction function);
@@ -87,7 +87,7 @@ void gp_launch_before_stream_goes(CUstream stream);
 
 /* As gp_snapshot_release_memory, also the memory of launches that are held. */
 bool gp_launch_release_memory(void);
-/* The same, and no launch is measured until gp_gate_unshare, which follows in any case. */
+/* The same, and no launch is measured until gp_gate_leave, which follows in any case. */
 bool gp_launch_leave_memory(void);
 
 /* Launches that are let through as they are; said once each. */

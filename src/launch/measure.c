@@ -47,8 +47,8 @@ static void save(struct gp_measurement *m)
         m->slot = m->context->collector->slot(m->context->collection);
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     }
-    if (!taken && m->context->around && gp_snapshot_is_short(snapshot) &&
-        gp_snapshot_give_up_copies(m->context->around))
+    if (!taken && m->context->graph_snapshot && gp_snapshot_is_short(snapshot) &&
+        gp_snapshot_give_up_copies(m->context->graph_snapshot))
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     if (taken && gp_snapshot_reaches_managed(snapshot)) {
         m->not_replayed = gp_others_disturb(m->context);

@@ -1,5 +1,5 @@
 /* One measurement: the program's own run of a kernel, then a run for each pass, each from the same
- * memory. The gate is closed, the context current and idle. */
+ * memory. The gate is locked, the context current and idle. */
 #ifndef GPUPROF_LAUNCH_MEASURE_H
 #define GPUPROF_LAUNCH_MEASURE_H
 

@@ -19,7 +19,7 @@ static void empty_caches(void *measurement)
     const char *why;
     struct gp_snapshot *snapshot =
         gp_user.flush_caches ? gp_context_snapshot(m->context, &why) : NULL;
-    static struct gp_once said;
+    static struct gp_say_limit said;
     if (snapshot && !gp_snapshot_flush_caches(snapshot, m->snapshot != NULL))
         gp_say_limited(&said, 1,
                        "the GPU has no room for a buffer that empties its caches: from here on "

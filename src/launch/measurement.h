@@ -1,5 +1,5 @@
 /* One measurement of a launch: its state while it is made, and its parts: the program's own run
- * (launch/own_run.c), a replay for each pass (launch/replay.c). The gate is closed, the context
+ * (launch/own_run.c), a replay for each pass (launch/replay.c). The gate is locked, the context
  * current. */
 #ifndef GPUPROF_LAUNCH_MEASUREMENT_H
 #define GPUPROF_LAUNCH_MEASUREMENT_H

@@ -23,7 +23,7 @@ void gp_context_died(struct gp_measurement *m, CUresult error)
 _Static_assert(GP_COMPUTING_FACTOR == 30, "the reason says so");
 static void refuse_long(struct gp_kernel *kernel, double seconds)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     gp_say_limited(&once, MOST_ABANDONED,
                    "%s did not end within %.3g s, and is not measured: it waits for nobody, but "
                    "takes long; GPUPROF_TIMEOUT=SECONDS gives it %d times as many",
@@ -34,7 +34,7 @@ static void refuse_long(struct gp_kernel *kernel, double seconds)
 
 static void refuse_waiting(struct gp_kernel *kernel, double seconds)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     gp_say_limited(&once, MOST_ABANDONED,
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
@@ -46,7 +46,7 @@ static void refuse_waiting(struct gp_kernel *kernel, double seconds)
 /* The program gets the result of the replay. */
 static void say_lost(struct gp_kernel *kernel)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     gp_say_limited(&once, 1,
                    "a replay of %s did not end: writes to its memory since then are lost, and the "
                    "program's results may be wrong",
@@ -189,7 +189,7 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
         m->snapshot = NULL;
         m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
         timed = false; /* from before our memory was freed */
-        gp_contexts_before_change(&(struct gp_change){0}, true, true);
+        gp_contexts_before_change(&(struct gp_program_change){0}, true, true);
         if (gp_snapshot_release_memory(false))
             result = run_programs(m);
     }

@@ -16,7 +16,7 @@ static inline bool gp_is_one_warp(const struct gp_configuration *c)
 
 /* True where the launch is a single warp, one of its parameters is an address that the host can
  * write, and the kernel's code reads such memory in a loop, as one that waits for a flag does. The
- * gate is closed. */
+ * gate is locked. */
 bool gp_launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
                      const struct gp_context *context);
 

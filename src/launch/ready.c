@@ -50,7 +50,7 @@ static bool is_held_up(struct gp_context *c)
  * reports it. */
 static bool is_idle(struct gp_context *c)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
     double waited = 0, most = gp_wait_limit();
@@ -77,7 +77,7 @@ static bool is_sure_to_end(struct gp_kernel *kernel, const struct gp_context *c)
 /* True where the rest of the waits in vain permits a wait for one more launch of the kernel. */
 static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context *c)
 {
-    static struct gp_once once, too_long;
+    static struct gp_say_limit once, too_long;
     double limit = gp_wait_limit(), first = gp_wait_first_limit();
     double least = kernel->ended ? ROOM_FACTOR * kernel->longest : 0;
     if (least < LEAST_PART * first && !kernel->ended)
@@ -105,7 +105,7 @@ struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *re
     *reason = GP_FAILED;
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return NULL;
-    *reason = GP_ELSEWHERE;
+    *reason = GP_OTHER_CONTEXT;
     if (!gp_stream_is_in_context(stream, current))
         return NULL;
     struct gp_context *context = gp_context_enter(current, &why);
@@ -141,7 +141,7 @@ static enum gp_passed_over why_not_ready(const struct gp_context *c)
 static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *call,
                            const struct gp_context *c)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (gp_user.timeout_set || !gp_launch_polls(kernel, call, c))
         return false;
     gp_say_limited(

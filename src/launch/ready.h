@@ -1,5 +1,5 @@
 /* Whether a launch can be measured now: nothing else runs in its context, and the kernel may be
- * waited for. While the gate is closed. */
+ * waited for. While the gate is locked. */
 #ifndef GPUPROF_LAUNCH_READY_H
 #define GPUPROF_LAUNCH_READY_H
 

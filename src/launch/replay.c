@@ -67,7 +67,7 @@ const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
 /* The program stands still for that long, and its user would not know why. */
 static void announce(const struct gp_measurement *m, unsigned pass)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
     if (pass != GP_INSTRUMENTED_PASS || INSTRUMENTED_FACTOR * own < ANNOUNCED_SECONDS ||
         m->kernel->announced)

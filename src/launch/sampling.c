@@ -120,7 +120,7 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
 
 static void suggest_fewer(uint64_t taken)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (rule.first || rule.every || taken == 0 || taken % MANY_ALIKE != 0)
         return;
     double seconds = gp_added_seconds();

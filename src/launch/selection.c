@@ -67,7 +67,7 @@ static bool matches(const char *name, bool *too_hard)
 
 bool gp_selection_wants(const char *kernel)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     bool too_hard = false;
     if (!names.wanted)
         return true;

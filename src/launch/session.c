@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "cuda/cupti.h"
 #include "cuda/driver.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/threads.h"
 #include "launch/copies.h"
 #include "launch/ended.h"
@@ -39,16 +39,16 @@ static struct {
 static int wait_for_start(void)
 {
     int state;
-    gp_own_work_begins();
+    gp_internal_work_begins();
     while ((state = atomic_load(&session.state)) == STARTING && gp_process_is_marked())
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-    gp_own_work_ends();
+    gp_internal_work_ends();
     return state;
 }
 
 bool gp_session_observes(void)
 {
-    if (gp_at_own_work())
+    if (gp_in_internal_work())
         return false;
     int state = atomic_load_explicit(&session.state, memory_order_acquire);
     if (state == IDLE) {
@@ -156,7 +156,7 @@ static void report(void *unused)
 static void report_at_exit(void)
 {
     if (gp_session_is_here())
-        gp_at_work(report, NULL);
+        gp_run_internal_work(report, NULL);
 }
 
 static void start(void *unused)
@@ -201,5 +201,5 @@ void gp_session_start(void)
         atomic_store(&session.state, IDLE);
         return;
     }
-    gp_at_work(start, NULL);
+    gp_run_internal_work(start, NULL);
 }

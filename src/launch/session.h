@@ -28,7 +28,7 @@ void gp_session_stop(void);
 /* Stops measuring for the rest of the process, after one line that says why. */
 void gp_session_give_up(const char *why);
 
-/* Counts a launch that is not measured; while it passes the gate or has it closed. */
+/* Counts a launch that is not measured; while it enters the gate or has it closed. */
 void gp_session_count_launch(void);
 /* Counts one that is measured, and is its number among all. The same. */
 uint64_t gp_session_next_launch(void);

@@ -82,7 +82,7 @@ static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
 /* Locked. */
 static struct gp_tally *find(const char *name, const struct key *key)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     struct named_kernel *kernel = NULL;
     struct hashed_tally *t = NULL;
     HASH_FIND(hh, kernels, name, strlen(name), kernel);
@@ -112,12 +112,12 @@ struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_lau
 
 static const char *const reasons[GP_PASSED_OVER_KINDS] = {
     [GP_BESIDE_CAPTURE] = "a stream was being captured at its launch",
-    [GP_BEHIND_CALL] = "a driver call of another thread did not return before its launch",
+    [GP_CALL_UNDER_WAY] = "a driver call of another thread did not return before its launch",
     [GP_BESIDE_WORK] = "other work on the GPU did not end before its launch",
     [GP_OUT_OF_TIME] = "GPUPROF_TIMEOUT left no time to wait for it",
     [GP_WAITS] = GP_DOES_NOT_END,
     [GP_COMMUNICATING] = GP_COMMUNICATES,
-    [GP_ELSEWHERE] = "its stream is of another context than the current one",
+    [GP_OTHER_CONTEXT] = "its stream is of another context than the current one",
     [GP_FAILED] = "its launch failed, or its context had failed before",
     [GP_AS_A_WHOLE] = "its graph was launched as it is",
     [GP_AFTER_END] = "measuring had ended",

@@ -1,6 +1,6 @@
 /* Launches that are only timed: by two events around each, in its stream, which are asked when they
  * are over. Nothing waits for them, no memory is copied, no kernel runs more often than the program
- * runs it, and the gate is passed, not closed. So it is where no counter is asked for, in green
+ * runs it, and the gate is entered, not locked. So it is where no counter is asked for, in green
  * contexts, and in contexts where no counter can be had. Owns the events and facts of these
  * contexts. From any thread. */
 #ifndef GPUPROF_LAUNCH_TIMED_H
@@ -48,7 +48,7 @@ struct gp_timing {
 };
 
 /* Before the launch: true where it can be recorded; else *why says why not. Behind it, in any case
- * where that is true, gp_timing_ends with its result. Between these, with the gate passed, start
+ * where that is true, gp_timing_ends with its result. Between these, with the gate entered, start
  * and stop stand directly around the launch. */
 bool gp_timing_begins(struct gp_timing *timing, const struct gp_launch *call,
                       enum gp_passed_over *why);

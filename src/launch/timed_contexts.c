@@ -200,13 +200,13 @@ bool gp_is_only_timed(CUstream stream)
 
 struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_over *why)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     CUcontext current = NULL;
     bool green = gp_green_context_was_made() && gp_stream_is_green(stream);
     *why = GP_FAILED;
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return NULL;
-    *why = GP_ELSEWHERE;
+    *why = GP_OTHER_CONTEXT;
     if (!green && !gp_stream_is_in_context(stream, current))
         return NULL;
     if (green && !timed.all)

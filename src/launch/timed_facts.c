@@ -56,9 +56,9 @@ static struct gp_timed_facts *ask_facts(const struct gp_timed_context *c, CUfunc
         return NULL;
     f->handle = handle;
     pthread_mutex_lock(&asking);
-    gp_gate_share();
+    gp_gate_enter();
     bool known = gp_kernel_ask_facts(handle, &c->device, &f->kernel);
-    gp_gate_unshare();
+    gp_gate_leave();
     pthread_mutex_unlock(&asking);
     if (known) {
         f->may_load = !load_code(f->kernel.function);

@@ -1,7 +1,7 @@
 #include "base/added_time.h"
 #include "base/clock.h"
 #include "gate/captures.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/results.h"
 #include "launch/session.h"
@@ -140,7 +140,7 @@ static void collect(void *unused)
 void gp_timed_waited(void)
 {
     if (atomic_load_explicit(&under_way, memory_order_relaxed) > 0)
-        gp_at_work(collect, NULL);
+        gp_run_internal_work(collect, NULL);
 }
 
 void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,

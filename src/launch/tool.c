@@ -4,7 +4,7 @@
 #include "counters/collector.h"
 #include "cuda/cupti.h"
 #include "gate/gate.h"
-#include "gate/own_work.h"
+#include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/session.h"
@@ -81,27 +81,27 @@ static bool does_anything(void)
 static void give_way(void *leaves)
 {
     const char *why = *(const char **)leaves;
-    gp_gate_line_up();
-    const bool closed = (why || gp_contexts_collect()) && gp_gate_shut_in_time();
+    gp_gate_queue();
+    const bool closed = (why || gp_contexts_collect()) && gp_gate_lock_queued_in_time();
     const bool rest = closed && gp_contexts_close_collections(NULL);
     if (rest && why) {
         gp_collectors_end();
         gp_cupti_lose(why);
     }
-    gp_gate_leave(closed);
+    gp_gate_unlock_queued(closed);
 }
 
-/* In a callback of CUPTI's, in the midst of a call of the program's that passes the gate, nobody
+/* In a callback of CUPTI's, in the midst of a call of the program's that enters the gate, nobody
  * can wait for it. */
 static void make_way(const char *leaves)
 {
-    if (gp_session_began() && gp_session_is_here() && !gp_gate_is_passed_here())
-        gp_at_work(give_way, &leaves);
+    if (gp_session_began() && gp_session_is_here() && !gp_gate_is_entered_here())
+        gp_run_internal_work(give_way, &leaves);
 }
 
 static void begin(void)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     if (atomic_exchange(&at_work, true))
         return;
     gp_say_limited(
@@ -115,7 +115,7 @@ static void begin(void)
  * the tool is refused, and the next run can do better. */
 static void say_other_copy(const struct gp_tool_call *call)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     Dl_info info;
     if (dladdr(call->real, &info) && info.dli_fname)
         gp_say_limited(
@@ -127,7 +127,7 @@ static void say_other_copy(const struct gp_tool_call *call)
 
 void gp_tool_calls(struct gp_tool_call *call)
 {
-    call->watched = !gp_at_own_work();
+    call->watched = !gp_in_internal_work();
     if (!call->watched)
         return;
     const bool ours = gp_cupti_has(call->real);

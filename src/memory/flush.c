@@ -32,7 +32,7 @@ bool gp_snapshot_may_flush(const struct gp_snapshot *s)
     return s->scratch != 0;
 }
 
-bool gp_snapshot_hold_up_on(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush)
+bool gp_snapshot_delay_stream(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush)
 {
     return flush ? read_memory(s, s->scratch, stream, per_thread) == CUDA_SUCCESS
                  : gp_snapshot_pause_on(s, stream, per_thread);

@@ -56,7 +56,7 @@ struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
         return NULL;
     }
     copy->bytes = s->reached.bytes;
-    copy->made = s->gone.now;
+    copy->made = s->freed.now;
     gp_snapshot_set_held(s, s->held + 1);
     return copy;
 }

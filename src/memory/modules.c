@@ -97,7 +97,7 @@ static int current_cc(CUcontext *current)
 
 static void say_unreadable(const char *why)
 {
-    static struct gp_once once;
+    static struct gp_say_limit once;
     gp_say_limited(&once, 1,
                    "a module's variables are not known (%s): its kernels are not replayed", why);
 }

@@ -16,7 +16,7 @@ struct gp_range_facts {
     bool direct;          /* memory that other devices access directly */
     const void *owner;    /* of a global: its module or library */
     const char *not_ours; /* why it must not be put back, NULL where it may */
-    uint64_t went;        /* of memory that has gone (memory/gone.h): when */
+    uint64_t freed_at;    /* the time of a range that was freed (memory/freed.h) */
 };
 
 struct gp_ranges {

@@ -35,7 +35,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
         return;
     gp_snapshot_unlist(s);
     gp_lookup_free(&s->lookup, context_alive);
-    gp_gone_free(&s->gone, context_alive);
+    gp_freed_close(&s->freed, context_alive);
     gp_segments_free(&s->restored, context_alive);
     gp_segments_free(&s->watched, context_alive);
     gp_segments_free(&s->hashed, context_alive);

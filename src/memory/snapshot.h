@@ -7,7 +7,7 @@
  * parameters and at any multiple of 4 in memory, that are an address in a buffer or just behind it.
  *
  * Owns the memory it copies into, which is kept from launch to launch and given back when the
- * program needs it. Used with the gate closed and the context idle and current; one thread at a
+ * program needs it. Used with the gate locked and the context idle and current; one thread at a
  * time. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_H
 #define GPUPROF_MEMORY_SNAPSHOT_H
@@ -101,22 +101,22 @@ const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
 /* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or out of memory. While any is
  * held our memory is not given back. */
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
-/* The held copy of a launch that is not made yet: of the memory to which its parameters and its
- * module's variables lead. Nothing is read, so the GPU may be at work. Room is given out, nothing
- * is copied. NULL where that is not to be had without a wait, or the launch reaches memory whose
- * copy cannot be held. */
-struct gp_held_copy *gp_snapshot_foresee(struct gp_snapshot *s, const struct gp_reach *launch);
+/* Reserves the held copy of a launch that is not made yet: of the memory to which its parameters
+ * and its module's variables lead. Nothing is read, so the GPU may be at work. Room is given out,
+ * nothing is copied. NULL where that is not to be had without a wait, or the launch reaches memory
+ * whose copy cannot be held. */
+struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struct gp_reach *launch);
 /* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
  * the launch, without waiting. */
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread);
-/* Memory goes that no such copy is of. Copies that were made before may lead there; where there are
- * none it is forgotten. */
-void gp_snapshot_note_gone(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes);
-void gp_snapshot_forget_gone(struct gp_snapshot *s);
+/* Memory is freed of which there is no such copy. Copies that were made before may lead there;
+ * where there are none it is forgotten. */
+void gp_snapshot_note_freed(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes);
+void gp_snapshot_forget_freed(struct gp_snapshot *s);
 /* When that is done and the context is idle: *whole becomes true where its contents lead to no
- * other memory, nor to memory that has gone since it was foreseen. False, with the reason in *why,
- * where something failed. In use until gp_snapshot_done. */
+ * other memory, nor to memory that was freed since the copy was reserved. False, with the reason in
+ * *why, where something failed. In use until gp_snapshot_done. */
 bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *copy, bool *whole,
                            const char **why);
 /* Keeps the memory of now that these launches reach; puts the copy of one there, and keeps it
@@ -170,9 +170,9 @@ bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_threa
 
 /* True where the memory for that is there. */
 bool gp_snapshot_may_flush(const struct gp_snapshot *s);
-/* Empties the caches that way, where it may, or only keeps the stream busy. While a copy is held.
- */
-bool gp_snapshot_hold_up_on(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush);
+/* Delays the stream: empties the caches that way, where it may, or only keeps the stream busy.
+ * While a copy is held. */
+bool gp_snapshot_delay_stream(struct gp_snapshot *s, CUstream stream, bool per_thread, bool flush);
 
 /* Waits, some seconds at most, for the contexts where launches still have copies: these are to be
  * written behind work that goes on. True where one has come to rest. From any thread. */

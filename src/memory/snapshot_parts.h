@@ -1,6 +1,6 @@
 /* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
  * that is not in it, held_copies.c keeps it for later, present.c puts such copies in place,
- * foresee.c has it made in the launch's stream, flush.c empties the caches, stand_in.c has memory
+ * reserve.c has it made in the launch's stream, flush.c empties the caches, stand_in.c has memory
  * in place of the program's, give_back.c gives its memory back to the program. Only for these. */
 #ifndef GPUPROF_MEMORY_SNAPSHOT_PARTS_H
 #define GPUPROF_MEMORY_SNAPSHOT_PARTS_H
@@ -8,7 +8,7 @@
 #include "memory/arena.h"
 #include "memory/arrays.h"
 #include "memory/final.h"
-#include "memory/gone.h"
+#include "memory/freed.h"
 #include "memory/lookup.h"
 #include "memory/own_kernels.h"
 #include "memory/reached.h"
@@ -27,7 +27,7 @@ struct gp_snapshot {
 
     struct gp_reached reached; /* by the launch at hand */
     struct gp_lookup lookup;
-    struct gp_gone gone;
+    struct gp_freed freed;
     uint32_t *found; /* by our kernels, where the answer has no room for all */
     size_t found_capacity;
 
@@ -63,7 +63,7 @@ struct gp_snapshot {
 
 struct gp_held_copy {
     uint64_t bytes;
-    uint64_t made; /* by the time of memory that has gone */
+    uint64_t made; /* by the time of memory that was freed */
     struct gp_segments segments;
 };
 

@@ -343,7 +343,7 @@ bool gp_condition_parse(const char *text, struct gp_condition *condition, char *
 {
     static const struct {
         const char *sign;
-        enum gp_comparison comparison;
+        enum gp_condition_relation comparison;
     } signs[] = {
         {"<=", GP_LESS_EQUAL}, {">=", GP_GREATER_EQUAL}, {"==", GP_EQUAL},
         {"<", GP_LESS},        {">", GP_GREATER},

@@ -10,7 +10,7 @@
 
 #define GP_MOST_CONDITIONS 8
 
-enum gp_comparison {
+enum gp_condition_relation {
     GP_LESS,
     GP_LESS_EQUAL,
     GP_GREATER,
@@ -24,7 +24,7 @@ enum gp_comparison {
 struct gp_condition {
     size_t count;
     struct {
-        enum gp_comparison comparison;
+        enum gp_condition_relation comparison;
         int cc;        /* 100 * major + minor */
         int begins_or; /* an "or" stands before it */
     } terms[GP_MOST_CONDITIONS];

@@ -25,7 +25,7 @@ struct values {
     double values[];
 };
 
-struct gp_definition {
+struct gp_once_definition {
     enum kind kind;
     union {
         struct gp_record *configuration;
@@ -50,7 +50,7 @@ static bool fail(char *why, size_t why_size, const char *fmt, ...)
     return false;
 }
 
-static void free_definition(struct gp_definition *d)
+static void free_definition(struct gp_once_definition *d)
 {
     if (d->kind != REASON && d->kind != NOTHING)
         free(d->any);
@@ -117,20 +117,21 @@ bool gp_once_columns(struct gp_once *once, const json_t *columns, char *why, siz
     return true;
 }
 
-static struct gp_definition *definition(const struct gp_once *once, size_t number, enum kind kind)
+static struct gp_once_definition *definition(const struct gp_once *once, size_t number,
+                                             enum kind kind)
 {
     bool known = number < once->count && once->definitions[number].kind == kind;
     return known ? &once->definitions[number] : NULL;
 }
 
 /* An empty definition under that number; an older one is freed. NULL: out of memory. */
-static struct gp_definition *begin_definition(struct gp_once *once, size_t number)
+static struct gp_once_definition *begin_definition(struct gp_once *once, size_t number)
 {
     if (number >= once->capacity) {
         size_t capacity = once->capacity ? once->capacity : 64;
         while (capacity <= number)
             capacity *= 2;
-        struct gp_definition *more =
+        struct gp_once_definition *more =
             realloc(once->definitions, capacity * sizeof(*once->definitions));
         if (!more)
             return NULL;
@@ -143,8 +144,8 @@ static struct gp_definition *begin_definition(struct gp_once *once, size_t numbe
     return &once->definitions[number];
 }
 
-static bool read_configuration(struct gp_once *once, const json_t *line, struct gp_definition *d,
-                               char *why, size_t why_size)
+static bool read_configuration(struct gp_once *once, const json_t *line,
+                               struct gp_once_definition *d, char *why, size_t why_size)
 {
     struct gp_record launch = {.shared_carveout = -1};
     if (!gp_json_fields(line, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ONCE, &launch, why,
@@ -157,12 +158,12 @@ static bool read_configuration(struct gp_once *once, const json_t *line, struct 
         return fail(why, why_size, "out of memory");
     }
     *copy = launch;
-    *d = (struct gp_definition){.kind = CONFIGURATION, .configuration = copy};
+    *d = (struct gp_once_definition){.kind = CONFIGURATION, .configuration = copy};
     return true;
 }
 
-static bool read_names(struct gp_once *once, const json_t *line, struct gp_definition *d, char *why,
-                       size_t why_size)
+static bool read_names(struct gp_once *once, const json_t *line, struct gp_once_definition *d,
+                       char *why, size_t why_size)
 {
     const json_t *names = json_object_get(line, "names");
     json_t *absent = json_object_get(line, "absent");
@@ -197,17 +198,17 @@ static bool read_names(struct gp_once *once, const json_t *line, struct gp_defin
     }
     all->valued = json_array_size(names);
     all->count = count;
-    *d = (struct gp_definition){.kind = COUNTERS, .names = all};
+    *d = (struct gp_once_definition){.kind = COUNTERS, .names = all};
     return true;
 }
 
-static bool read_values(struct gp_once *once, const json_t *line, struct gp_definition *d,
+static bool read_values(struct gp_once *once, const json_t *line, struct gp_once_definition *d,
                         char *why, size_t why_size)
 {
     const json_t *array = json_object_get(line, "values");
     const json_t *first = json_array_get(array, 0);
     json_int_t number = json_is_integer(first) ? json_integer_value(first) : -1;
-    const struct gp_definition *names =
+    const struct gp_once_definition *names =
         number >= 0 ? definition(once, (size_t)number, COUNTERS) : NULL;
     if (!names)
         return fail(why, why_size, "the names that its values belong to are not there");
@@ -229,24 +230,24 @@ static bool read_values(struct gp_once *once, const json_t *line, struct gp_defi
         }
         values->values[i] = json_number_value(value);
     }
-    *d = (struct gp_definition){.kind = VALUES, .values = values};
+    *d = (struct gp_once_definition){.kind = VALUES, .values = values};
     return true;
 }
 
-static bool read_reason(struct gp_once *once, const json_t *line, struct gp_definition *d,
+static bool read_reason(struct gp_once *once, const json_t *line, struct gp_once_definition *d,
                         char *why, size_t why_size)
 {
     const char *text = json_string_value(json_object_get(line, "reason"));
     const char *kept = text ? gp_strings_keep(&once->strings, text, NULL) : NULL;
     if (!kept)
         return fail(why, why_size, "\"reason\" must be a string");
-    *d = (struct gp_definition){.kind = REASON, .reason = kept};
+    *d = (struct gp_once_definition){.kind = REASON, .reason = kept};
     return true;
 }
 
 static const struct {
     const char *type;
-    bool (*read)(struct gp_once *, const json_t *, struct gp_definition *, char *, size_t);
+    bool (*read)(struct gp_once *, const json_t *, struct gp_once_definition *, char *, size_t);
 } kinds[] = {{"configuration", read_configuration},
              {"counters", read_names},
              {"values", read_values},
@@ -266,11 +267,11 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
     const json_t *id = json_object_get(line, "id");
     if (!json_is_integer(id) || json_integer_value(id) < 1 || json_integer_value(id) > GP_MOST_SAID)
         return fail(why, why_size, "\"id\" must be a whole number from 1 to %d", GP_MOST_SAID);
-    struct gp_definition d = {.kind = NOTHING};
+    struct gp_once_definition d = {.kind = NOTHING};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0 && !kinds[i].read(once, line, &d, why, why_size))
             return false;
-    struct gp_definition *to = begin_definition(once, (size_t)json_integer_value(id));
+    struct gp_once_definition *to = begin_definition(once, (size_t)json_integer_value(id));
     if (!to) {
         free_definition(&d);
         return fail(why, why_size, "out of memory");
@@ -393,10 +394,11 @@ bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struc
         return fail(why, why_size, "the header has no \"columns\" for this line");
     if (!read_columns(once, &c, &own, &p))
         return fail(why, why_size, "no number where one is expected");
-    const struct gp_definition *configuration = definition(once, p.configuration, CONFIGURATION);
-    const struct gp_definition *reason = definition(once, p.reason, REASON);
-    const struct gp_definition *values = definition(once, p.values, VALUES);
-    const struct gp_definition *names = definition(once, p.counters, COUNTERS);
+    const struct gp_once_definition *configuration =
+        definition(once, p.configuration, CONFIGURATION);
+    const struct gp_once_definition *reason = definition(once, p.reason, REASON);
+    const struct gp_once_definition *values = definition(once, p.values, VALUES);
+    const struct gp_once_definition *names = definition(once, p.counters, COUNTERS);
     if (!configuration || !names || (p.reason && !reason) || (p.values && !values))
         return fail(why, why_size, "a line that it refers to is not there");
 

@@ -14,8 +14,8 @@
 #define GP_MOST_COLUMNS 32
 
 struct gp_once {
-    struct gp_strings strings;         /* for ever: launches that are kept point at them */
-    struct gp_definition *definitions; /* by number */
+    struct gp_strings strings;              /* for ever: launches that are kept point at them */
+    struct gp_once_definition *definitions; /* by number */
     size_t count, capacity;
     int columns[GP_MOST_COLUMNS];
     size_t column_count;

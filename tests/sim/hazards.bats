@@ -44,7 +44,7 @@ unharmed() {
 }
 
 @test "a module is unloaded beside a thread that waits in the driver, and one with kernels that wait for it" {
-    # Launches would be read, which takes long, with the gate open. Twice: the thread may wait for its own turn.
+    # Launches would be read, which takes long, with the gate unlocked. Twice: the thread may wait for its own turn.
     export GPUSIM_FAULTS=slowcounters GPUPROF_KERNELS=scale_in_place
     unharmed unload_waiting unload_waiting
 }

@@ -109,7 +109,7 @@ static void a_limited_message_is_said_so_many_times(void **state)
     char path[] = "/tmp/gpuprof-test-log-XXXXXX";
     close(mkstemp(path));
     assert_int_equal(gp_log_open(path), 0);
-    struct gp_once once = {0}, other = {0};
+    struct gp_say_limit once = {0}, other = {0};
     for (int i = 0; i < 5; i++)
         gp_say_limited(&once, 2, "busy %d", i);
     for (int i = 0; i < 5; i++)

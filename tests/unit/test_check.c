@@ -781,7 +781,7 @@ static void a_fold_has_a_median_for_each_run(void **state)
     struct gp_side side = folded(m, 3, 1000, 100e3, 0, NULL);
     assert_int_equal(side.count, 1);
     assert_int_equal(side.runs, 3);
-    const struct gp_subject *s = &side.subjects[0];
+    const struct gp_side_kernel *s = &side.subjects[0];
     assert_string_equal(s->name, "vectorAdd(float const*, float const*, float*, int)");
     assert_int_equal(s->launches, 3000);
     const struct gp_series *duration = &s->series[gp_side_metric(&side, "duration")];
@@ -1081,7 +1081,7 @@ static struct gp_side sketched(const struct sketch *kernels, size_t count)
     struct gp_side side = {.runs = 1};
     assert_true(gp_side_set_metrics(&side, NULL, 0));
     for (size_t i = 0; i < count; i++) {
-        struct gp_subject *s = gp_side_add(&side, kernels[i].name);
+        struct gp_side_kernel *s = gp_side_add(&side, kernels[i].name);
         assert_non_null(s);
         s->grid[0] = kernels[i].grid;
         s->block[0] = kernels[i].block;
@@ -1208,7 +1208,7 @@ static size_t drifts_of(const struct gp_metrics *m, const double *seconds, size_
     struct gp_verdict v = {0};
     const char *const names[] = {"duration"};
     assert_true(gp_side_set_metrics(&side, names, 1));
-    struct gp_subject *s = gp_side_add(&side, "kernel()");
+    struct gp_side_kernel *s = gp_side_add(&side, "kernel()");
     assert_non_null(s);
     for (size_t i = 0; i < runs; i++)
         assert_true(gp_series_add_run(&s->series[0], seconds[i]));

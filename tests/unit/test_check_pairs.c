@@ -65,7 +65,7 @@ static struct gp_side side_of(const struct kernel *kernels)
     assert_true(gp_side_set_metrics(&side, NULL, 0));
     for (size_t i = 0; i < MOST && kernels[i].name; i++) {
         const struct kernel *k = &kernels[i];
-        struct gp_subject *s = gp_side_add(&side, k->name);
+        struct gp_side_kernel *s = gp_side_add(&side, k->name);
         assert_non_null(s);
         s->grid[0] = k->grid;
         s->block[0] = k->block;

@@ -99,7 +99,7 @@ static bool opened(struct gp_suggest_values *values, struct gp_metrics *m)
 
 static struct gp_text proposed_of(struct gp_suggest_values *values, size_t runs)
 {
-    const struct gp_origin origin = {.device = h200, .gpuprof = "0.1.0"};
+    const struct gp_side_origin origin = {.device = h200, .gpuprof = "0.1.0"};
     const struct gp_suggest_asked asked = {
         .margin = 0.1, .from = "run.jsonl", .runs = runs, .origin = &origin};
     struct gp_text text = {0};
@@ -622,7 +622,7 @@ static void a_margin_is_the_least_margin(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_suggest_values values;
-    const struct gp_origin origin = {.device = h200, .gpuprof = "0.1.0"};
+    const struct gp_side_origin origin = {.device = h200, .gpuprof = "0.1.0"};
     const struct gp_suggest_asked asked = {
         .margin = 0.5, .from = "run.jsonl", .runs = 5, .origin = &origin};
     const struct program p = one_kernel(100, 20);

@@ -68,13 +68,13 @@ static void wait_for_threads_at_the_gate(unsigned count)
 
 static void close_and_open(void)
 {
-    assert_true(gp_gate_close(LONG));
-    gp_gate_open();
+    assert_true(gp_gate_lock(LONG));
+    gp_gate_unlock();
 }
 
 /* ---- many threads ---------------------------------------------------------------------------- */
 
-/* Equal, but while the gate is closed. No atomics: the gate alone protects them. */
+/* Equal, but while the gate is locked. No atomics: the gate alone protects them. */
 static unsigned long first, second;
 static unsigned long closings;
 static atomic_bool overlapped;
@@ -93,9 +93,9 @@ static void check(void)
 static void *share_often(void *unused)
 {
     for (int i = 0; i < 100000; i++) {
-        gp_gate_share();
+        gp_gate_enter();
         check();
-        gp_gate_unshare();
+        gp_gate_leave();
     }
     return unused;
 }
@@ -103,9 +103,9 @@ static void *share_often(void *unused)
 static void pass(int times)
 {
     for (int i = 0; i < times; i++) {
-        gp_gate_pass();
+        gp_gate_enter_cancellable();
         check();
-        gp_gate_passed();
+        gp_gate_leave_cancellable();
     }
 }
 
@@ -127,10 +127,10 @@ static void change(void)
 static void *close_often(void *unused)
 {
     for (int i = 0; i < 5000; i++) {
-        if (!gp_gate_close(LONG))
+        if (!gp_gate_lock(LONG))
             return unused;
         change();
-        gp_gate_open();
+        gp_gate_unlock();
     }
     return unused;
 }
@@ -139,11 +139,11 @@ static void *close_often(void *unused)
 static void *queue_often(void *unused)
 {
     for (int i = 0; i < 5000; i++) {
-        gp_gate_line_up();
-        bool closed = gp_gate_shut(1e-8 * i);
+        gp_gate_queue();
+        bool closed = gp_gate_lock_queued(1e-8 * i);
         if (closed)
             change();
-        gp_gate_leave(closed);
+        gp_gate_unlock_queued(closed);
     }
     return unused;
 }
@@ -194,9 +194,9 @@ static void *pass_until(void *enough)
 {
     while (!atomic_load((atomic_bool *)enough)) {
         store_slowly();
-        gp_gate_pass();
+        gp_gate_enter_cancellable();
         check();
-        gp_gate_passed();
+        gp_gate_leave_cancellable();
     }
     return NULL;
 }
@@ -212,9 +212,9 @@ static void a_closed_gate_is_passed_by_nobody_however_often(void **state)
     /* The order of stores is for the build without sanitizers, which are slow and see none. */
     const int times = SANITIZED ? 4000 : 40000;
     for (int i = 0; i < times; i++) {
-        assert_true(gp_gate_close(LONG));
+        assert_true(gp_gate_lock(LONG));
         change();
-        gp_gate_open();
+        gp_gate_unlock();
         for (volatile int j = 0; j < i * 7 % 20000; j++)
             ; /* it comes back, and passes an open gate */
     }
@@ -231,10 +231,10 @@ static sem_t came_in, may_leave;
 
 static void *stay(void *unused)
 {
-    gp_gate_share();
+    gp_gate_enter();
     sem_post(&came_in);
     sem_wait(&may_leave);
-    gp_gate_unshare();
+    gp_gate_leave();
     return unused;
 }
 
@@ -242,9 +242,9 @@ static atomic_int went_in;
 
 static void *go_in(void *unused)
 {
-    gp_gate_pass();
+    gp_gate_enter_cancellable();
     atomic_fetch_add(&went_in, 1);
-    gp_gate_passed();
+    gp_gate_leave_cancellable();
     return unused;
 }
 
@@ -253,17 +253,17 @@ static void a_thread_that_stays_is_not_waited_for_without_end(void **state)
     (void)state;
     pthread_t inside = start(stay, NULL);
     sem_wait(&came_in);
-    assert_false(gp_gate_close(SHORT));
+    assert_false(gp_gate_lock(SHORT));
     join(start(go_in, NULL)); /* as if nobody had tried */
 
-    gp_gate_line_up();
-    bool closed = gp_gate_shut(SHORT);
+    gp_gate_queue();
+    bool closed = gp_gate_lock_queued(SHORT);
     assert_false(closed);
     if (!nameless) /* they queue with those that close */
         join(start(go_in, NULL));
-    gp_gate_leave(closed);
-    gp_gate_share();
-    gp_gate_unshare();
+    gp_gate_unlock_queued(closed);
+    gp_gate_enter();
+    gp_gate_leave();
 
     sem_post(&may_leave);
     join(inside);
@@ -275,12 +275,12 @@ static void a_closed_gate_is_passed_when_it_is_open_again(void **state)
     (void)state;
     pthread_t threads[4];
     atomic_store(&went_in, 0);
-    assert_true(gp_gate_close(LONG));
+    assert_true(gp_gate_lock(LONG));
     for (int i = 0; i < 4; i++)
         threads[i] = start(go_in, NULL);
     wait_for_threads_at_the_gate(4);
     assert_int_equal(atomic_load(&went_in), 0);
-    gp_gate_open();
+    gp_gate_unlock();
     for (int i = 0; i < 4; i++)
         join(threads[i]);
     assert_int_equal(atomic_load(&went_in), 4);
@@ -289,9 +289,9 @@ static void a_closed_gate_is_passed_when_it_is_open_again(void **state)
 
 static void *close_once(void *went_in_before)
 {
-    if (gp_gate_close(LONG)) {
+    if (gp_gate_lock(LONG)) {
         *(int *)went_in_before = atomic_load(&went_in);
-        gp_gate_open();
+        gp_gate_unlock();
     }
     return NULL;
 }
@@ -333,13 +333,13 @@ static void a_waiting_thread_goes_in_between_two_closings(void **state)
         skip();
     for (int i = 0; i < 100; i++) {
         atomic_store(&went_in, 0);
-        assert_true(gp_gate_close(LONG));
+        assert_true(gp_gate_lock(LONG));
         pthread_t waiting = start(go_in, NULL);
         wait_for_threads_at_the_gate(1);
-        gp_gate_open();
-        assert_true(gp_gate_close(LONG));
+        gp_gate_unlock();
+        assert_true(gp_gate_lock(LONG));
         assert_int_equal(atomic_load(&went_in), 1);
-        gp_gate_open();
+        gp_gate_unlock();
         join(waiting);
     }
 }
@@ -354,9 +354,9 @@ static void *close_in_order(void *argument)
 {
     struct closing *closing = argument;
     atomic_store(&closing->thread, (int)syscall(SYS_gettid));
-    assert_true(gp_gate_close(LONG));
+    assert_true(gp_gate_lock(LONG));
     atomic_store(&closing->had, true);
-    gp_gate_open();
+    gp_gate_unlock();
     return NULL;
 }
 
@@ -377,14 +377,14 @@ static void a_thread_that_waits_to_close_comes_before_later_ones(void **state)
 {
     (void)state;
     struct closing closing = {0};
-    assert_true(gp_gate_close(LONG));
+    assert_true(gp_gate_lock(LONG));
     pthread_t thread = start(close_in_order, &closing);
     while (!atomic_load(&closing.thread) || !sleeps(atomic_load(&closing.thread)))
         nap();
-    gp_gate_open();
-    assert_true(gp_gate_close(LONG));
+    gp_gate_unlock();
+    assert_true(gp_gate_lock(LONG));
     assert_true(atomic_load(&closing.had));
-    gp_gate_open();
+    gp_gate_unlock();
     join(thread);
 }
 
@@ -393,19 +393,19 @@ static void a_thread_inside_passes_and_does_not_wait_for_itself(void **state)
     (void)state;
     int went_in_before = -1;
     atomic_store(&went_in, 0);
-    gp_gate_share();
+    gp_gate_enter();
     pthread_t closer = start(close_once, &went_in_before);
     for (int i = 0; i < 100; i++) {
         go_in(NULL);
         nap();
     }
-    gp_gate_unshare();
+    gp_gate_leave();
     join(closer);
     assert_int_equal(went_in_before, 100);
 
-    gp_gate_pass();
-    assert_false(gp_gate_close(LONG));
-    gp_gate_passed();
+    gp_gate_enter_cancellable();
+    assert_false(gp_gate_lock(LONG));
+    gp_gate_leave_cancellable();
     close_and_open();
 }
 
@@ -413,7 +413,7 @@ static void a_thread_inside_passes_and_does_not_wait_for_itself(void **state)
 
 static void *stay_for_ever(void *unused)
 {
-    gp_gate_pass();
+    gp_gate_enter_cancellable();
     sem_post(&came_in);
     for (;;)
         pause();
@@ -423,7 +423,7 @@ static void *stay_for_ever(void *unused)
 static void *work_for_ever(void *unused)
 {
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-    gp_gate_pass();
+    gp_gate_enter_cancellable();
     sem_post(&came_in);
     for (;;)
         ;
@@ -432,7 +432,7 @@ static void *work_for_ever(void *unused)
 
 static void *end_inside(void *unused)
 {
-    gp_gate_pass();
+    gp_gate_enter_cancellable();
     sem_post(&came_in);
     sem_wait(&may_leave);
     pthread_exit(unused);
@@ -496,12 +496,12 @@ static void a_thread_cancelled_at_the_gate_is_not_waited_for(void **state)
     (void)state;
     if (nameless)
         skip();
-    assert_true(gp_gate_close(LONG));
+    assert_true(gp_gate_lock(LONG));
     pthread_t waiting = start(wait_at_the_gate, NULL);
     wait_for_threads_at_the_gate(1);
     assert_int_equal(pthread_cancel(waiting), 0);
     assert_ptr_equal(join(waiting), PTHREAD_CANCELED);
-    gp_gate_open();
+    gp_gate_unlock();
     close_and_open();
 }
 
@@ -510,10 +510,10 @@ static atomic_bool noted;
 static void *note(void *unused)
 {
     (void)pthread_cancel(pthread_self());
-    gp_gate_share();
+    gp_gate_enter();
     pthread_testcancel();
     atomic_store(&noted, true);
-    gp_gate_unshare();
+    gp_gate_leave();
     pthread_testcancel();
     return unused;
 }
@@ -528,11 +528,11 @@ static void a_thread_that_takes_notes_is_cancelled_afterwards(void **state)
 
 static void *close_and_be_cancelled(void *unused)
 {
-    bool closed = gp_gate_close(LONG);
+    bool closed = gp_gate_lock(LONG);
     (void)pthread_cancel(pthread_self());
     pthread_testcancel();
     if (closed)
-        gp_gate_open();
+        gp_gate_unlock();
     pthread_testcancel();
     return unused;
 }
@@ -674,8 +674,8 @@ int main(int argc, char **argv)
     else if (pthread_key_create(&earlier, go_in_at_the_end) != 0)
         return 1;
     close_and_open(); /* the gate's own key is made */
-    gp_gate_share();
-    gp_gate_unshare();
+    gp_gate_enter();
+    gp_gate_leave();
     if (!nameless && pthread_key_create(&later, go_in_at_the_end) != 0)
         return 1;
     int failed = cmocka_run_group_tests_name(*how ? how : "gate", tests, NULL, NULL);

@@ -46,8 +46,8 @@ static void noted(const char *expected)
 }
 
 #define gp_session_observes() true
-#define gp_gate_share() (void)0
-#define gp_gate_unshare() (void)0
+#define gp_gate_enter() (void)0
+#define gp_gate_leave() (void)0
 #define gp_any_held() true
 #define gp_captures() (captured ? 1u : 0u)
 #define gp_stream_is_capturing(stream, per_thread, unknown) \
@@ -65,13 +65,13 @@ static void noted(const char *expected)
 #define gp_retired_take(bytes, pool) ((void)(bytes), (CUdeviceptr)0)
 #define gp_is_retired(address) false
 #define gp_buffer_bytes(address) ((uint64_t)12)
-#define gp_launch_retires_or_shares(address, bytes, may_stay, waits)                               \
+#define gp_launch_retires_or_enters(address, bytes, may_stay, waits)                               \
     (note("%llu bytes at %llx go%s%s", (unsigned long long)(bytes), (unsigned long long)(address), \
           (may_stay) ? ", or stay" : "", (waits) ? ", behind all" : ""),                           \
      false)
-#define gp_launch_share_before_memory_goes(address, bytes) \
+#define gp_launch_enter_before_free(address, bytes) \
     note("%zu bytes at %llx go", (size_t)(bytes), (unsigned long long)(address))
-#define gp_launch_share_before_change() note("change")
+#define gp_launch_enter_before_change() note("change")
 #define gp_buffer_take(address) ((struct gp_buffer *)NULL)
 #define gp_buffer_put_back(buffer) ((void)(buffer), note("it is there"))
 #define gp_buffer_discard(buffer) ((void)(buffer), note("it has gone"))

@@ -46,10 +46,10 @@ static bool take_room(struct gp_snapshot *s)
     return true;
 }
 
-struct gp_held_copy *gp_snapshot_foresee(struct gp_snapshot *s, const struct gp_reach *launch)
+struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struct gp_reach *launch)
 {
-    bool foreseen = reach_roots(s, launch) && take_room(s);
-    return foreseen ? gp_snapshot_hold(s) : NULL;
+    bool reserved = reach_roots(s, launch) && take_room(s);
+    return reserved ? gp_snapshot_hold(s) : NULL;
 }
 
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
@@ -72,9 +72,10 @@ static bool list_copies(struct gp_segments *list, const struct gp_held_copy *cop
     return true;
 }
 
-/* Copies that were found to point to themselves are no news, nor is memory that had gone before. */
+/* Copies that were found to point to themselves are no news, nor is memory that was freed before.
+ */
 static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy *copy,
-                          const struct gp_ranges *ranges, bool gone)
+                          const struct gp_ranges *ranges, bool is_freed)
 {
     const struct gp_answer *answer = s->own.host_answer;
     if (answer->found > GP_FOUND_AT_ONCE)
@@ -84,7 +85,7 @@ static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy
         if (found >= ranges->count) /* it cannot be right */
             return false;
         const struct gp_range *range = &ranges->ranges[found];
-        if ((!gone || ranges->facts[found].went > copy->made) &&
+        if ((!is_freed || ranges->facts[found].freed_at > copy->made) &&
             !gp_held_copy_reaches(copy, range->start, range->end - range->start))
             return false;
     }
@@ -103,18 +104,18 @@ static bool search(struct gp_snapshot *s, struct gp_segments *copies, struct gp_
     return searched && gp_worked(answered, why);
 }
 
-/* The memory that they led to may have gone since. */
+/* The memory to which the copies led may have been freed since. */
 static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
                           const struct gp_held_copy *copy, bool *nowhere, const char **why)
 {
-    struct gp_ranges *gone = &s->gone.ranges;
-    bool known, any = gp_gone_after(&s->gone, copy->made, &known);
+    struct gp_ranges *freed = &s->freed.ranges;
+    bool known, any = gp_freed_after(&s->freed, copy->made, &known);
     *nowhere = known;
-    if (!any || !known || !gone->count)
+    if (!any || !known || !freed->count)
         return true;
-    if (!search(s, copies, &s->gone.lookup, gone, why))
+    if (!search(s, copies, &s->freed.lookup, freed, why))
         return false;
-    *nowhere = is_all_copied(s, copy, gone, true);
+    *nowhere = is_all_copied(s, copy, freed, true);
     return true;
 }
 
@@ -133,13 +134,13 @@ bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *cop
     return searched;
 }
 
-void gp_snapshot_note_gone(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes)
+void gp_snapshot_note_freed(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes)
 {
     if (gp_buffer_may_concern(address, s->context, s->device))
-        gp_gone_add(&s->gone, address, bytes);
+        gp_freed_add(&s->freed, address, bytes);
 }
 
-void gp_snapshot_forget_gone(struct gp_snapshot *s)
+void gp_snapshot_forget_freed(struct gp_snapshot *s)
 {
-    gp_gone_clear(&s->gone);
+    gp_freed_clear(&s->freed);
 }
