@@ -326,7 +326,7 @@ $(O)/sim/programs/%: tests/sim/programs/%.c $(O)/obj/flags
 	$(Q)$(CC) $(sim_programs_cflags) -MMD -MP -MF $@.d -MT $@ -c -o $@.o $<
 	$(Q)$(CC) $(san_flags) -o $@ $@.o $(system_libs)
 # The library's own reader of code finds the counts in the code of its kernels.
-code_obj = $(call objects,src/code/instruction.c src/counters/instrumented.c)
+code_obj = $(call objects,src/base/cause.c src/code/instruction.c src/counters/instrumented.c)
 $(O)/sim/test_%: tests/sim/test_%.c $(sim_driver_obj) $(code_obj)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

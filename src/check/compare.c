@@ -150,6 +150,8 @@ static bool compare_pair(struct gp_comparison *c, const struct gp_metrics *m,
         change->why = refusal(c, &n);
         if (!change->why && series->runs == 0) {
             change->why = series->absent ? series->absent : "it was not measured";
+            change->reason =
+                (struct gp_reason){series->absent_cause, change->why + series->absent_named};
             change->missing = !rule.if_present;
         }
         if (change->why) {

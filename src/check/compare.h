@@ -26,7 +26,8 @@ struct gp_change {
     unsigned freedom;
     double detectable; /* relative: the smallest change that the test finds */
     size_t runs_a, runs_b;
-    const char *why; /* a literal, or a string of the sides */
+    const char *why;         /* a literal, or a string of the sides */
+    struct gp_reason reason; /* that of a metric without a value, without the counter's name */
     bool
         named; /* a rule limits it by its name: it is judged, also where it follows from the time */
     bool missing; /* not compared: side b should have a value, and has none */

@@ -94,19 +94,15 @@ static void judge_change(const struct judging *j, const struct gp_pair *pair,
     gp_verdict_add(j->verdict, &o);
 }
 
-/* The reason without the counter's name: "counter NAME: not measured". */
-static const char *reason_of(const struct gp_change *change)
+/* Without the name of a counter. The comparison's own reasons have no cause. */
+static struct gp_reason reason_of(const struct gp_change *change)
 {
-    static const char begin[] = "counter ";
-    const char *behind = strncmp(change->why, begin, sizeof(begin) - 1) == 0
-                             ? strstr(change->why + sizeof(begin) - 1, ": ")
-                             : NULL;
-    return behind ? behind + 2 : change->why;
+    return change->reason.cause ? change->reason : GP_REASON_TEXT(OTHER, change->why);
 }
 
-static bool is_refused_for(const struct gp_change *change, const char *reason)
+static bool is_refused_for(const struct gp_change *change, struct gp_reason reason)
 {
-    return change->kind == GP_CHANGE_REFUSED && strcmp(reason_of(change), reason) == 0;
+    return change->kind == GP_CHANGE_REFUSED && gp_reasons_are_alike(reason_of(change), reason);
 }
 
 static bool was_said_before(const struct gp_pair *pair, size_t i)
@@ -125,14 +121,14 @@ static void judge_refused(const struct judging *j, const struct gp_pair *pair,
         if (pair->changes[i].kind != GP_CHANGE_REFUSED || was_said_before(pair, i))
             continue;
         struct gp_text message = {0};
-        const char *reason = reason_of(&pair->changes[i]);
+        const struct gp_reason reason = reason_of(&pair->changes[i]);
         for (size_t k = i; k < pair->count; k++)
             if (is_refused_for(&pair->changes[k], reason))
                 gp_text_addf(&message, "%s%s", message.length ? ", " : "",
                              pair->changes[k].metric->name);
         struct gp_outcome o = outcome_for(j, pair->match.b, configuration);
         size_t names = message.length;
-        gp_text_addf(&message, " not compared: %s", reason);
+        gp_text_addf(&message, " not compared: %s", reason.text);
         o.status = GP_SKIPPED;
         o.rule = gp_text_string(&message) + (message.failed ? 0 : names + 1);
         o.message = gp_text_string(&message);

@@ -125,10 +125,13 @@ static struct group *group_of(struct gp_fold *f, const struct gp_configuration *
 
 /* ---- launches ---- */
 
-static void note_absence(struct gp_series *series, const char *why)
+static void note_absence(struct gp_series *series, const struct gp_absence *absence)
 {
-    if (!series->absent)
-        series->absent = strdup(why);
+    if (series->absent)
+        return;
+    series->absent = strdup(absence->text);
+    series->absent_cause = absence->cause;
+    series->absent_named = absence->named;
 }
 
 static void add_values(struct gp_fold *f, struct group *g, const struct gp_record *launch)
@@ -136,13 +139,13 @@ static void add_values(struct gp_fold *f, struct group *g, const struct gp_recor
     struct gp_side_kernel *s = &f->side->subjects[g->subject];
     const struct gp_device *device = gp_devices_get(&f->devices, launch->device);
     for (size_t i = 0; i < f->side->metric_count; i++) {
-        char why[GP_WHY_SIZE] = "the facts of the device are not known";
+        struct gp_absence absence = gp_no_device_facts;
         double value;
         if (device && gp_metric_evaluate(gp_metrics_selected(f->metrics, i), device, launch, &value,
-                                         why, sizeof(why)))
+                                         &absence))
             gp_values_add(&g->values[i], value);
         else
-            note_absence(&s->series[i], why);
+            note_absence(&s->series[i], &absence);
     }
     g->evaluated++;
 }
@@ -182,7 +185,7 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
     if (g->recorded++ == 0)
         note_facts(&f->side->subjects[g->subject], launch);
     /* Launches that were passed over say nothing of the kernel. */
-    if ((launch->counter_count == 0 && launch->skipped) || g->seen++ % g->stride != 0)
+    if ((launch->counter_count == 0 && launch->skipped.cause) || g->seen++ % g->stride != 0)
         return;
     struct gp_record renamed;
     if (!begin_values(f, g) || !gp_rename_counters(&f->renaming, f->metrics, launch, &renamed)) {
@@ -197,7 +200,8 @@ void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch)
 
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count)
 {
-    struct group *g = count->reason ? NULL : group_of(f, &count->configuration, count->kernel);
+    struct group *g =
+        count->reason.cause ? NULL : group_of(f, &count->configuration, count->kernel);
     if (g)
         g->counted += count->launches;
 }

@@ -251,9 +251,9 @@ double gp_badness(enum gp_relation relation, double value, double bound)
 }
 
 static void note_absence(struct gp_trial *t, const struct gp_record *launch, size_t run,
-                         const char *why)
+                         const struct gp_absence *absence)
 {
-    if (strstr(why, GP_COUNTED_ELSEWHERE)) {
+    if (gp_cause_is_elsewhere(absence->cause)) {
         t->elsewhere++;
         return;
     }
@@ -262,7 +262,7 @@ static void note_absence(struct gp_trial *t, const struct gp_record *launch, siz
         return;
     t->absent_launch = launch->index;
     t->absent_run = run;
-    t->absent_why = strdup(why);
+    t->absent_why = strdup(absence->text);
 }
 
 static void note_value(struct gp_trial *t, const struct gp_record *launch, double value)
@@ -307,16 +307,16 @@ static void try_launch(struct gp_judge *j, struct gp_judged_kernel *k, size_t i,
     struct gp_trial *t = &k->trials[i];
     const struct gp_trial *first = &k->trials[t->same];
     const struct gp_device *device = gp_devices_get(&j->devices, launch->device);
-    char why[GP_WHY_SIZE] = "the facts of the device are not known";
+    struct gp_absence absence = gp_no_device_facts;
     if (t != first && first->has_value) {
         t->value = first->value;
         t->has_value = true;
     } else {
-        t->has_value = device && gp_metric_evaluate(t->rule->metric, device, launch, &t->value, why,
-                                                    sizeof(why));
+        t->has_value =
+            device && gp_metric_evaluate(t->rule->metric, device, launch, &t->value, &absence);
     }
     if (!t->has_value) {
-        note_absence(t, launch, j->run_count, why);
+        note_absence(t, launch, j->run_count, &absence);
         return;
     }
     note_value(t, launch, t->value);
@@ -349,7 +349,7 @@ void gp_judge_launch(struct gp_judge *j, const struct gp_record *launch)
 
 void gp_judge_count(struct gp_judge *j, const struct gp_count *count)
 {
-    struct gp_judged_kernel *k = count->reason ? NULL : kernel_of(j, count->kernel);
+    struct gp_judged_kernel *k = count->reason.cause ? NULL : kernel_of(j, count->kernel);
     if (!k)
         return;
     k->counted += count->launches;

@@ -18,6 +18,8 @@ struct gp_series {
     double min, max;   /* over all launches that were evaluated */
     double spread;     /* of the launches within a run: a robust standard deviation */
     char *absent;      /* why there is no value */
+    enum gp_cause absent_cause;
+    size_t absent_named; /* bytes of it that name the missing counter */
 };
 
 #define GP_CODE_HASH 33

@@ -78,7 +78,8 @@ static bool ask_cc(void *driver, int *cc_major, int *cc_minor)
  * capability and, where CUPTI has one, the chip's name: "9.0 GH100". */
 static void tell_chip(int to)
 {
-    const char *why, *name = "";
+    struct gp_reason why;
+    const char *name = "";
     char line[64];
     int cc_major, cc_minor;
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -117,13 +118,28 @@ static bool read_here(const char *line, struct gp_chip_here *here)
     return sscanf(line, "%d.%d %31s", &here->cc_major, &here->cc_minor, here->name) >= 2;
 }
 
+/* Passes an answer on, with the text of the reason where it is no. */
+static bool answers(bool answer, struct gp_reason reason, const char **why)
+{
+    if (!answer)
+        *why = reason.text;
+    return answer;
+}
+
+static bool has_cupti(const char **why)
+{
+    struct gp_reason reason = GP_NO_REASON;
+    const bool found = gp_cupti_find(&reason);
+    return answers(found, reason, why);
+}
+
 bool gp_chip_find_here(struct gp_chip_here *here, const char **why)
 {
     char line[64];
     *here = (struct gp_chip_here){.cc_major = 0};
     if (!gp_real_dlsym)
         gp_real_dlsym_find();
-    if (!gp_cupti_find(why))
+    if (!has_cupti(why))
         return false;
     int ends[2];
     *why = "a process could not be started to ask the driver";
@@ -153,16 +169,20 @@ static bool find_cupti(const char **why)
 {
     if (!gp_real_dlsym)
         gp_real_dlsym_find();
-    if (!gp_cupti_find(why))
+    if (!has_cupti(why))
         return false;
     *why = "this libcupti has no host library";
     return gp_cupti_has_ranges();
 }
 
 bool gp_chip_try(const char *chip, const char *const *counters, size_t count,
-                 const char **unavailable, const char **why)
+                 struct gp_reason *unavailable, const char **why)
 {
-    return find_cupti(why) && gp_counters_try(chip, counters, count, unavailable, why);
+    struct gp_reason reason = GP_NO_REASON;
+    if (!find_cupti(why))
+        return false;
+    const bool tried = gp_counters_try(chip, counters, count, unavailable, &reason);
+    return answers(tried, reason, why);
 }
 
 bool gp_chip_count_passes(const char *chip, const char *const *counters, size_t count,
@@ -170,20 +190,22 @@ bool gp_chip_count_passes(const char *chip, const char *const *counters, size_t 
 {
     struct gp_counter_list list;
     struct gp_range_config config;
+    struct gp_reason reason = GP_NO_REASON;
     *passes = (struct gp_chip_passes){0};
     if (!find_cupti(why))
         return false;
-    bool made = gp_counter_list_make(&list, chip, counters, count, why);
+    bool made = gp_counter_list_make(&list, chip, counters, count, &reason);
     for (size_t i = 0; made && i < count; i++)
-        passes->unavailable += list.unavailable[i] != NULL;
+        passes->unavailable += list.unavailable[i].cause != GP_CAUSE_NONE;
     if (made && list.used) {
-        made = gp_range_config_make(&config, chip, list.names, list.used, list.hardware_used, why);
+        made =
+            gp_range_config_make(&config, chip, list.names, list.used, list.hardware_used, &reason);
         passes->hardware = config.hardware_passes;
         passes->instrumented = config.passes - config.hardware_passes;
         gp_range_config_free(&config);
     }
     gp_counter_list_free(&list);
-    return made;
+    return answers(made, reason, why);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -240,8 +262,9 @@ static bool open_names(struct base_names *b, const char *chip, const char **why)
     *why = "this libcupti lists no counters; that of CUDA 13 does";
     if (!gp_cupti_has_host_lists())
         return false;
-    b->host = gp_range_config_open_host(chip, why);
-    if (!b->host)
+    struct gp_reason reason = GP_NO_REASON;
+    b->host = gp_range_config_open_host(chip, &reason);
+    if (!answers(b->host != NULL, reason, why))
         return false;
     *why = "out of memory";
     if (add_names(b, CUPTI_METRIC_TYPE_COUNTER) && add_names(b, CUPTI_METRIC_TYPE_RATIO) &&

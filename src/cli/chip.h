@@ -5,6 +5,7 @@
 #ifndef GPUPROF_CLI_CHIP_H
 #define GPUPROF_CLI_CHIP_H
 
+#include "base/cause.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -31,11 +32,11 @@ struct gp_chip_here {
 /* Asks a child process for it, which may take a second. False with the reason in *why. */
 bool gp_chip_find_here(struct gp_chip_here *here, const char **why);
 
-/* Why the chip cannot count it, NULL where it can, for each of `count` counters in their order.
+/* Why the chip cannot count it, none where it can, for each of `count` counters in their order.
  * False with the reason in *why where CUPTI cannot be asked (no library, a chip it does not know).
  */
 bool gp_chip_try(const char *chip, const char *const *counters, size_t count,
-                 const char **unavailable, const char **why);
+                 struct gp_reason *unavailable, const char **why);
 
 /* Adds to `problems` one line on a name that the chip does not have: near names, or the ends it may
  * have. */

@@ -51,8 +51,9 @@ static bool resolve_pattern(const char *pattern, const char *chip, const char *n
 
 static bool resolve_counter(const char *name, const char *chip, struct gp_text *problems)
 {
-    const char *unavailable = NULL, *why;
-    if (!chip || !gp_chip_try(chip, &name, 1, &unavailable, &why) || !unavailable)
+    struct gp_reason unavailable = GP_NO_REASON;
+    const char *why;
+    if (!chip || !gp_chip_try(chip, &name, 1, &unavailable, &why) || !unavailable.cause)
         return true;
     gp_chip_explain(chip, name, problems);
     return false;

@@ -78,12 +78,13 @@ static void add_counters(const char *const *names, size_t count, const struct su
                          struct gp_text *out)
 {
     struct gp_text list = {0};
-    const char **unavailable = calloc(count + 1, sizeof(*unavailable)), *why;
+    struct gp_reason *unavailable = calloc(count + 1, sizeof(*unavailable));
+    const char *why;
     bool asked = unavailable && s->chip && gp_chip_try(s->chip, names, count, unavailable, &why);
     for (size_t i = 0; i < count; i++) {
         gp_text_addf(&list, "%s%s", i ? ", " : "", names[i]);
-        if (asked && unavailable[i])
-            gp_text_addf(&list, " (%s)", unavailable[i]);
+        if (asked && unavailable[i].cause)
+            gp_text_addf(&list, " (%s)", unavailable[i].text);
     }
     add_part(out, "counters: ", gp_text_string(&list));
     gp_text_free(&list);

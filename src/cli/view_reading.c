@@ -76,12 +76,11 @@ bool cli_reading_flush(struct cli_reading *r)
 static double key_of(const struct cli_reading *r, const struct gp_record *launch)
 {
     const struct gp_metric *metric = gp_metrics_find(r->metrics, r->views->sort);
-    char why[GP_WHY_SIZE];
     double value;
     if (strcmp(r->views->sort, "start") == 0)
         return -launch->start_ms;
     if (!metric || launch->device < 0 || launch->device >= GP_MAX_DEVICES ||
-        !gp_metric_evaluate(metric, &r->devices[launch->device], launch, &value, why, sizeof(why)))
+        !gp_metric_evaluate(metric, &r->devices[launch->device], launch, &value, NULL))
         return -1e308;
     return value;
 }

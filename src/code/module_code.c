@@ -69,12 +69,12 @@ struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
     if (!size)
         code->size = gp_image_size(image);
     if (!code->size) {
-        code->why = "its module was not loaded as machine code";
+        code->why = "the kernel's module was not loaded as machine code";
         return code;
     }
     code->image = code->copy = keep_copy(image, code->size);
     if (!code->copy)
-        code->why = "its module's image is too large to be kept";
+        code->why = "the image of the kernel's module is too large to be kept";
     return code;
 }
 
@@ -124,7 +124,7 @@ static bool ask_part(struct gp_part *part, void *data, const char **why)
 {
     const struct question *q = data;
     struct gp_cubin cubin;
-    *why = "its cubin is damaged";
+    *why = "the kernel's cubin is damaged";
     if (!gp_cubin_open(&cubin, part->bytes, part->size))
         return false;
     q->cubin(&cubin, q->data);
@@ -209,11 +209,11 @@ static void search_cubin(const struct gp_cubin *cubin, void *data)
         s->bytes = keep_copy(bytes, size);
         s->size = size;
         if (!s->bytes)
-            s->why = "its machine code is too large to be kept";
+            s->why = "the kernel's machine code is too large to be kept";
     } else if (s->bytes && (s->size != size || memcmp(s->bytes, bytes, size) != 0)) {
         drop_copy(s->bytes, s->size);
         s->bytes = NULL;
-        s->why = "its module holds several versions of its machine code";
+        s->why = "the kernel's module holds several versions of its machine code";
     }
 }
 
@@ -238,15 +238,15 @@ static struct function *find_function_code(struct gp_code *code, const char *nam
     /* The driver may have been asked to ignore machine code and to compile PTX. */
     const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
     if (force && *force && strcmp(force, "0") != 0)
-        why = "the driver compiles its module's PTX";
+        why = "the driver compiles the PTX of the kernel's module";
     else if (code->image && !is_there(code))
-        why = "its module's image is there no more";
+        why = "the image of the kernel's module is there no more";
     else if (code->image)
         ask(code, cc, search_cubin, &s, &why);
     if (!why)
         why = s.why      ? s.why
-              : s.cubins ? "its machine code is not in its module's image"
-                         : "its module has no machine code for this GPU, only PTX";
+              : s.cubins ? "the kernel's machine code is not in the image of its module"
+                         : "the kernel's module has no machine code for this GPU, only PTX";
     *f = (struct function){
         .name = own_name, .bytes = s.bytes, .size = s.bytes ? s.size : 0, .cc = cc, .why = why};
     LL_PREPEND(code->functions, f);
@@ -265,7 +265,7 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
     if (!f)
         f = find_function_code(code, function, cc);
     if (!f) {
-        *why = "out of memory";
+        *why = "out of memory for machine code";
         return NULL;
     }
     *size = f->size;

@@ -102,12 +102,12 @@ static bool visit_payload(struct walk *w, const struct fatbin_entry *entry, cons
     if (!part.is_cubin && w->visitor->cubins_only)
         return true;
     if (entry->flags & (ENTRY_LZ4 | ENTRY_ZSTD)) {
-        w->why = "its compressed image is damaged";
+        w->why = "the module's compressed image is damaged";
         if (!is_possible_size(entry))
             return false;
         char *memory = room(w, entry->decompressed_size + 1);
         if (!memory) {
-            w->why = "out of memory";
+            w->why = "out of memory for machine code";
             return false;
         }
         if (!decompress(entry, payload, memory)) {
@@ -135,7 +135,7 @@ static bool walk_fatbin(struct walk *w, const char *base, size_t size, int kind,
         size_t left = size - offset;
         memcpy(&entry, base + offset, left < sizeof(entry) ? left : sizeof(entry));
         if (entry.header_size < 40 || !range_fits(entry.header_size, entry.size, left)) {
-            w->why = "its fatbin is damaged";
+            w->why = "the module's fatbin is damaged";
             return false;
         }
         if (entry.kind == kind && take) {
@@ -154,7 +154,7 @@ static bool walk_fatbin(struct walk *w, const char *base, size_t size, int kind,
 static bool visit_fatbin(struct walk *w, const char *base, size_t size)
 {
     struct fatbin_header header;
-    w->why = "its fatbin is damaged";
+    w->why = "the module's fatbin is damaged";
     if (size && size < sizeof(header))
         return false;
     memcpy(&header, base, sizeof(header));
@@ -198,7 +198,7 @@ static bool visit_image(struct walk *w, const void *image, size_t size)
     const char *first = gp_ptx_skip_blank(text, text + length);
     if (first < text + length && *first == '.')
         return w->visitor->cubins_only || visit(w, (struct gp_part){.bytes = text, .size = length});
-    w->why = "its image is in a form we do not know";
+    w->why = "the module's image is in a form that is not known";
     return false;
 }
 
@@ -237,6 +237,6 @@ bool gp_image_parts(const void *image, size_t size, int cc, const struct gp_part
 {
     struct walk w = {.cc = cc, .visitor = visitor, .data = data};
     bool ok = image && visit_image(&w, image, size);
-    *why = ok ? NULL : w.why ? w.why : "it has no image";
+    *why = ok ? NULL : w.why ? w.why : "the module has no image";
     return ok;
 }

@@ -11,11 +11,12 @@
 
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names,
-                                         const struct gp_collector **collector, const char **why)
+                                         const struct gp_collector **collector,
+                                         struct gp_reason *why)
 {
     static const struct gp_collector *const collectors[] = {&gp_range_collector,
                                                             &gp_event_collector};
-    const char *first_why = NULL;
+    struct gp_reason first_why = GP_NO_REASON;
     for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++) {
         if (!collectors[i]->suits(device))
             continue;
@@ -23,7 +24,7 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
         const char **list = NULL;
         size_t count = 0;
         if (!names(device, &list, &count)) {
-            *why = "out of memory";
+            *why = GP_REASON(NO_MEMORY);
             return NULL;
         }
         struct gp_collection *collection = collectors[i]->open(context, device, list, count, why);
@@ -33,15 +34,17 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
             return collection;
         }
         /* The preferred way's reason says more than that of the last resort. */
-        first_why = first_why ? first_why : *why;
+        first_why = gp_reason_or(first_why, *why);
     }
-    *why = first_why ? first_why : "no way is known to count on a GPU of this compute capability";
+    *why = gp_reason_or(
+        first_why, GP_REASON_TEXT(OTHER_CUPTI,
+                                  "no way is known to count on a GPU of this compute capability"));
     return NULL;
 }
 
 void gp_collector_describe(struct gp_device *device)
 {
-    const char *why;
+    struct gp_reason why;
     device->chip[0] = '\0';
     device->cupti_version = gp_cupti_find(&why) ? gp_cupti_version() : 0;
     GP_CUPTI_PARAMS(CUpti_Device_GetChipName, p);

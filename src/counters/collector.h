@@ -30,8 +30,9 @@ struct gp_pass_cost {
 };
 
 /* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
- * reason (a string that lives for ever) where it is not to be had. */
-typedef const void *gp_find_code(void *data, const char *function, size_t *size, const char **why);
+ * reason where it is not to be had. */
+typedef const void *gp_find_code(void *data, const char *function, size_t *size,
+                                 struct gp_reason *why);
 
 /* The parts of the launched kernel's cubin that show source lines (code/slim.h), at most `most`
  * bytes, to be freed; NULL where it is not to be had. */
@@ -68,11 +69,11 @@ struct gp_run {
 
 /* The passes of a launch, which is replayed for each or makes one of them itself. */
 struct gp_passes {
-    unsigned hardware;       /* numbered from 0; none where no counter of the hardware is wanted,
-                              * or can be had at present */
-    bool instrumented;       /* one that gives counters: GP_INSTRUMENTED_PASS */
-    bool hardware_wanted;    /* a counter of the hardware that this GPU has, other than the time */
-    const char *no_hardware; /* why it counts nothing at present although it was asked to */
+    unsigned hardware;    /* numbered from 0; none where no counter of the hardware is wanted,
+                           * or can be had at present */
+    bool instrumented;    /* one that gives counters: GP_INSTRUMENTED_PASS */
+    bool hardware_wanted; /* a counter of the hardware that this GPU has, other than the time */
+    struct gp_reason no_hardware; /* why it counts nothing at present although it was asked to */
     bool on_trial; /* whether instrumented code is counted without the hardware shows soon */
 };
 
@@ -90,10 +91,10 @@ struct gp_collector {
     bool (*suits)(const struct gp_device *device);
 
     /* Prepares to collect the named counters (strings that outlive the collection). NULL with the
-     * reason in *why (a string that lives for ever) where nothing at all can be collected; single
+     * reason in *why where nothing at all can be collected; single
      * counters that cannot be have their reason when they are read. */
     struct gp_collection *(*open)(CUcontext context, const struct gp_device *device,
-                                  const char *const *names, size_t count, const char **why);
+                                  const char *const *names, size_t count, struct gp_reason *why);
 
     /* The passes to be made. Where the hardware could not be had it may be asked for again. */
     struct gp_passes (*passes)(struct gp_collection *collection);
@@ -118,12 +119,12 @@ struct gp_collector {
 
     /* Around one run of the kernel. The hardware's passes come in order from 0; a launch may leave
      * out any number of the last ones. False with the reason in *why; then the launch's
-     * further passes of that kind must not begin. *why is NULL where the pass is left out, as such
+     * further passes of that kind must not begin. *why is none where the pass is left out, as such
      * passes have taken all their time: the counters have the reason. */
     bool (*begin)(struct gp_collection *collection, unsigned slot, unsigned pass,
-                  const struct gp_run *run, const char **why);
+                  const struct gp_run *run, struct gp_reason *why);
     bool (*end)(struct gp_collection *collection, unsigned slot, unsigned pass,
-                const struct gp_run *run, const char **why);
+                const struct gp_run *run, struct gp_reason *why);
 
     /* Makes the values of all launches so far readable. With the context gone (not alive) those of
      * the hardware are lost. */
@@ -133,7 +134,7 @@ struct gp_collector {
      * to the collection until the next call. Those whose passes did not run are absent with
      * `not_run` as reason. */
     const struct gp_counter *(*read)(struct gp_collection *collection, unsigned slot,
-                                     const char *not_run, size_t *count);
+                                     struct gp_reason not_run, size_t *count);
 
     /* All launches have been read: their slots are given out again. */
     void (*reset)(struct gp_collection *collection);
@@ -185,6 +186,7 @@ void gp_collector_describe(struct gp_device *device);
 typedef bool gp_counter_names(const struct gp_device *device, const char ***list, size_t *count);
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names,
-                                         const struct gp_collector **collector, const char **why);
+                                         const struct gp_collector **collector,
+                                         struct gp_reason *why);
 
 #endif

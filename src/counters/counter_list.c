@@ -20,7 +20,7 @@ _Static_assert(sizeof(check_names) / sizeof(check_names[0]) == GP_ALL_CHECKS, "a
 static bool wants_instrumented(const struct gp_counter_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->is_instrumented[i] && !list->unavailable[i])
+        if (list->is_instrumented[i] && !list->unavailable[i].cause)
             return true;
     return false;
 }
@@ -28,7 +28,7 @@ static bool wants_instrumented(const struct gp_counter_list *list)
 /* How many passes the first `count` names take, 0 where they cannot be counted. */
 static unsigned passes_of(const struct gp_counter_list *list, const char *chip, size_t count)
 {
-    const char *why;
+    struct gp_reason why;
     struct gp_range_config config;
     bool made = gp_range_config_make(&config, chip, list->names, count, count, &why);
     unsigned passes = made ? config.hardware_passes : 0;
@@ -77,19 +77,19 @@ static void find_checks(struct gp_counter_list *list)
 }
 
 bool gp_counters_try(const char *chip, const char *const *names, size_t count,
-                     const char **unavailable, const char **why)
+                     struct gp_reason *unavailable, struct gp_reason *why)
 {
     const char **tried = calloc(count + 1, sizeof(*tried));
-    const char **answers = calloc(count + 1, sizeof(*answers));
+    struct gp_reason *answers = calloc(count + 1, sizeof(*answers));
     size_t tried_count = 0;
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     bool ok = tried && answers;
     for (size_t i = 0; ok && i < count; i++)
         if (gp_own_find(names[i]) == GP_OWN_COUNT)
             tried[tried_count++] = names[i];
     ok = ok && gp_range_config_try(chip, tried, tried_count, answers, why);
     for (size_t i = 0, at = 0; ok && i < count; i++)
-        unavailable[i] = gp_own_find(names[i]) == GP_OWN_COUNT ? answers[at++] : NULL;
+        unavailable[i] = gp_own_find(names[i]) == GP_OWN_COUNT ? answers[at++] : GP_NO_REASON;
     free(tried);
     free(answers);
     return ok;
@@ -118,16 +118,16 @@ static void add_own(struct gp_counter_list *list, const char *const *names)
 static void add_asked_for(struct gp_counter_list *list, const char *const *names, bool instrumented)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (!list->unavailable[i] && list->is_instrumented[i] == instrumented &&
+        if (!list->unavailable[i].cause && list->is_instrumented[i] == instrumented &&
             gp_own_find(names[i]) == GP_OWN_COUNT)
             add(list, names[i], i);
 }
 
 bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,
-                          size_t count, const char **why)
+                          size_t count, struct gp_reason *why)
 {
     *list = (struct gp_counter_list){.count = count, .width = count + GP_ALL_CHECKS + 1};
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!allocate(list) || !gp_counters_try(chip, names, count, list->unavailable, why))
         return false;
     for (size_t i = 0; i < count; i++)

@@ -17,9 +17,9 @@
 #define GP_LEAST_CHECKS 3
 
 struct gp_counter_list {
-    size_t count;             /* that were asked for */
-    const char **unavailable; /* by counter: why this chip cannot count it, NULL if it can */
-    bool *is_instrumented;    /* by counter */
+    size_t count;                  /* that were asked for */
+    struct gp_reason *unavailable; /* by counter: why this chip cannot count it; none: it can */
+    bool *is_instrumented;         /* by counter */
 
     const char **names; /* those that are counted: `used` of them, the hardware's first */
     /* Where each stands in a row of `width` values: as among those asked for, or behind those where
@@ -37,12 +37,12 @@ struct gp_counter_list {
 
 /* gp_range_config_try for names among which there may be our own, which every chip has. */
 bool gp_counters_try(const char *chip, const char *const *names, size_t count,
-                     const char **unavailable, const char **why);
+                     struct gp_reason *unavailable, struct gp_reason *why);
 
 /* For `count` counters by name (strings that outlive the list). False with the reason in *why; the
  * list is to be freed all the same. */
 bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,
-                          size_t count, const char **why);
+                          size_t count, struct gp_reason *why);
 void gp_counter_list_free(struct gp_counter_list *list);
 
 #endif

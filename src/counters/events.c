@@ -17,9 +17,9 @@ struct gp_collection {
     CUpti_EventGroupSets *sets;
     unsigned passes_begun, passes_run; /* of the launch at hand */
     bool counts;                       /* a pass has begun before */
-    const char *no_hardware;
+    struct gp_reason no_hardware;
     struct gp_counter *counters;
-    const char **unavailable; /* why this chip cannot count one, NULL if it can */
+    struct gp_reason *unavailable; /* why this chip cannot count one; none: it can */
     CUpti_EventID *ids;
     double *values; /* NAN until counted */
     size_t count;
@@ -67,11 +67,11 @@ static size_t find_events(struct gp_collection *c, CUpti_EventID *list)
     const size_t prefix = strlen(GP_EVENT_PREFIX);
     for (size_t i = 0; i < c->count; i++) {
         const char *name = c->counters[i].name;
-        c->unavailable[i] = "this GPU has no such event";
+        c->unavailable[i] = GP_REASON_TEXT(NO_SUCH_COUNTER, "this GPU has no such event");
         if (strncmp(name, GP_EVENT_PREFIX, prefix) == 0 &&
             gp_cupti.cuptiEventGetIdFromName(c->device, name + prefix, &c->ids[i]) ==
                 CUPTI_SUCCESS) {
-            c->unavailable[i] = NULL;
+            c->unavailable[i] = GP_NO_REASON;
             list[found++] = c->ids[i];
         }
     }
@@ -79,7 +79,7 @@ static size_t find_events(struct gp_collection *c, CUpti_EventID *list)
 }
 
 /* Has every group count on all instances of its domain that can count at once. */
-static bool count_everywhere(struct gp_collection *c, const char **why)
+static bool count_everywhere(struct gp_collection *c, struct gp_reason *why)
 {
     uint32_t all = 1;
     for (uint32_t s = 0; s < c->sets->numSets; s++)
@@ -94,14 +94,14 @@ static bool count_everywhere(struct gp_collection *c, const char **why)
     return true;
 }
 
-static bool make_sets(struct gp_collection *c, CUcontext context, const char **why)
+static bool make_sets(struct gp_collection *c, CUcontext context, struct gp_reason *why)
 {
     CUpti_EventID *list = calloc(c->count + 1, sizeof(*list));
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!list)
         return false;
     size_t found = find_events(c, list);
-    *why = "this GPU counts none of the events wanted";
+    *why = GP_REASON_TEXT(NO_SUCH_COUNTER, "this GPU counts none of the events wanted");
     bool ok = found > 0 &&
               !gp_cupti_failed(
                   "cuptiSetEventCollectionMode",
@@ -117,7 +117,7 @@ static bool make_sets(struct gp_collection *c, CUcontext context, const char **w
 }
 
 /* Whether the counters are free, and may be read, shows when they are taken. */
-static bool can_be_enabled(const struct gp_collection *c, const char **why)
+static bool can_be_enabled(const struct gp_collection *c, struct gp_reason *why)
 {
     return !gp_cupti_failed("cuptiEventGroupSetEnable",
                             gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[0]), why) &&
@@ -126,15 +126,18 @@ static bool can_be_enabled(const struct gp_collection *c, const char **why)
 }
 
 static struct gp_collection *events_open(CUcontext context, const struct gp_device *device,
-                                         const char *const *names, size_t count, const char **why)
+                                         const char *const *names, size_t count,
+                                         struct gp_reason *why)
 {
     if (!gp_cupti_find(why))
         return NULL;
-    *why = "this CUPTI has no event groups any more; that of the last CUDA for the GPU has";
+    *why = GP_REASON_TEXT(
+        OTHER_CUPTI,
+        "this CUPTI has no event groups any more; that of the last CUDA for the GPU has");
     if (!gp_cupti_has_events())
         return NULL;
     struct gp_collection *c = allocate(names, count);
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!c)
         return NULL;
     c->device = device->ordinal;
@@ -147,7 +150,7 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
 static bool wants_hardware(const struct gp_collection *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (!c->unavailable[i] && strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
+        if (!c->unavailable[i].cause && strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
             return true;
     return false;
 }
@@ -155,7 +158,7 @@ static bool wants_hardware(const struct gp_collection *c)
 static struct gp_passes events_passes(struct gp_collection *c)
 {
     return (struct gp_passes){
-        .hardware = c->no_hardware ? 0 : c->sets->numSets,
+        .hardware = c->no_hardware.cause ? 0 : c->sets->numSets,
         .hardware_wanted = wants_hardware(c),
         .no_hardware = c->no_hardware,
     };
@@ -168,7 +171,7 @@ static bool events_next(struct gp_collection *c, unsigned slot, const struct gp_
     if (c->passes_begun > 0 && !made)
         return false;
     *pass = c->passes_begun++;
-    return !c->no_hardware && *pass < c->sets->numSets;
+    return !c->no_hardware.cause && *pass < c->sets->numSets;
 }
 
 /* Each launch is read before the next. */
@@ -198,20 +201,20 @@ static unsigned events_slot(struct gp_collection *c)
 }
 
 static bool events_begin(struct gp_collection *c, unsigned slot, unsigned pass,
-                         const struct gp_run *run, const char **why)
+                         const struct gp_run *run, struct gp_reason *why)
 {
     (void)slot;
     run->empty_caches(run->empty_caches_data);
     bool failed = gp_cupti_failed("cuptiEventGroupSetEnable",
                                   gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
     c->counts = c->counts || !failed;
-    if (failed && (!c->counts || gp_cupti_is_forbidden(*why)))
+    if (failed && (!c->counts || why->cause == GP_CAUSE_NO_PERMISSION))
         c->no_hardware = *why; /* there is no use in trying at every launch */
     return !failed;
 }
 
 static bool ask_group(CUpti_EventGroup group, CUpti_EventGroupAttribute what, uint32_t *value,
-                      const char **why)
+                      struct gp_reason *why)
 {
     size_t size = sizeof(*value);
     return !gp_cupti_failed("cuptiEventGroupGetAttribute",
@@ -221,20 +224,20 @@ static bool ask_group(CUpti_EventGroup group, CUpti_EventGroupAttribute what, ui
 static void note_value(struct gp_collection *c, CUpti_EventID id, double value)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (!c->unavailable[i] && c->ids[i] == id)
+        if (!c->unavailable[i].cause && c->ids[i] == id)
             c->values[i] = value;
 }
 
 /* Sums each event over the instances that counted it and scales to all that there are. */
 static bool sum_instances(struct gp_collection *c, CUpti_EventGroup group, uint32_t events,
-                          uint32_t instances, uint32_t total, const char **why)
+                          uint32_t instances, uint32_t total, struct gp_reason *why)
 {
     size_t values_size = (size_t)events * instances * sizeof(uint64_t);
     size_t ids_size = events * sizeof(CUpti_EventID);
     uint64_t *values = malloc(values_size);
     CUpti_EventID *ids = malloc(ids_size);
     size_t read = 0;
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     bool ok = values && ids &&
               !gp_cupti_failed("cuptiEventGroupReadAllEvents",
                                gp_cupti.cuptiEventGroupReadAllEvents(
@@ -255,7 +258,7 @@ static bool sum_instances(struct gp_collection *c, CUpti_EventGroup group, uint3
     return ok;
 }
 
-static bool read_group(struct gp_collection *c, CUpti_EventGroup group, const char **why)
+static bool read_group(struct gp_collection *c, CUpti_EventGroup group, struct gp_reason *why)
 {
     uint32_t events = 0, instances = 0, total = 0;
     CUpti_EventDomainID domain = 0;
@@ -269,19 +272,19 @@ static bool read_group(struct gp_collection *c, CUpti_EventGroup group, const ch
                 c->device, domain, CUPTI_EVENT_DOMAIN_ATTR_TOTAL_INSTANCE_COUNT, &size, &total),
             why))
         return false;
-    *why = "CUPTI counted on no instance of the event's domain";
+    *why = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI counted on no instance of the event's domain");
     return instances > 0 && sum_instances(c, group, events, instances, total, why);
 }
 
 static bool events_end(struct gp_collection *c, unsigned slot, unsigned pass,
-                       const struct gp_run *run, const char **why)
+                       const struct gp_run *run, struct gp_reason *why)
 {
     (void)slot;
     CUpti_EventGroupSet *set = &c->sets->sets[pass];
     bool ok = true;
     for (uint32_t g = 0; ok && !run->refused && g < set->numEventGroups; g++)
         ok = read_group(c, set->eventGroups[g], why);
-    const char *disable_why;
+    struct gp_reason disable_why;
     if (gp_cupti_failed("cuptiEventGroupSetDisable", gp_cupti.cuptiEventGroupSetDisable(set),
                         &disable_why)) {
         *why = ok ? disable_why : *why;
@@ -294,16 +297,16 @@ static bool events_end(struct gp_collection *c, unsigned slot, unsigned pass,
 
 /* An event that was counted is there, whether or not the passes of others ran. */
 static const struct gp_counter *events_read(struct gp_collection *c, unsigned slot,
-                                            const char *not_run, size_t *count)
+                                            struct gp_reason not_run, size_t *count)
 {
     (void)slot;
     if (c->passes_run == c->sets->numSets)
-        not_run = "CUPTI's count of it overflowed";
+        not_run = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI's count of the event overflowed");
     for (size_t i = 0; i < c->count; i++) {
         c->counters[i].value = c->values[i];
-        c->counters[i].absent = c->unavailable[i]     ? c->unavailable[i]
-                                : isnan(c->values[i]) ? not_run
-                                                      : NULL;
+        c->counters[i].absent = c->unavailable[i].cause ? c->unavailable[i]
+                                : isnan(c->values[i])   ? not_run
+                                                        : GP_NO_REASON;
     }
     *count = c->count;
     return c->counters;

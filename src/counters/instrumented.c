@@ -144,7 +144,7 @@ static const struct formula {
 struct counter {
     const struct formula *formula; /* NULL: the sum of one base metric */
     size_t base;                   /* which, then */
-    const char *unavailable;
+    struct gp_reason unavailable;
 };
 
 struct base_metric {
@@ -160,12 +160,12 @@ struct gp_instrumented {
     const char **names; /* of the bases */
     size_t base_count;
     uint64_t totals[SUMS];
-    const char *missing[SUMS]; /* why a sum is not known, since begin */
+    struct gp_reason missing[SUMS]; /* why a sum is not known, since begin */
 };
 
 static bool is_needed(const struct counter *counter, enum sum sum)
 {
-    return counter->formula && !counter->unavailable &&
+    return counter->formula && !counter->unavailable.cause &&
            (counter->formula->above == sum || counter->formula->below == sum);
 }
 
@@ -200,7 +200,7 @@ static bool take_base(struct gp_instrumented *c, struct counter *counter, const 
     if (!own)
         return false;
     if (has(own, data)) {
-        counter->unavailable = NULL;
+        counter->unavailable = GP_NO_REASON;
         counter->base = use_base(c, own, in_table(own));
         struct base_metric *base = &c->bases[counter->base];
         if (c->names[counter->base] == own) {
@@ -216,10 +216,11 @@ static void take_formula(struct counter *counter, const struct formula *formula,
                          gp_has_base_metric *has, void *data)
 {
     counter->formula = formula;
-    counter->unavailable = NULL;
+    counter->unavailable = GP_NO_REASON;
     for (size_t t = 0; t < COUNT(terms); t++)
         if (is_needed(counter, terms[t].sum) && !has(base_names[terms[t].base], data))
-            counter->unavailable = "CUPTI does not count its parts";
+            counter->unavailable =
+                GP_REASON_TEXT(NOT_COMPUTED, "CUPTI does not count the parts of the counter");
 }
 
 struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t count,
@@ -234,7 +235,7 @@ struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t co
     bool ok = c->counters && c->bases && c->names;
     for (size_t i = 0; ok && i < count; i++) {
         struct counter *counter = &c->counters[i];
-        counter->unavailable = "it cannot be computed from single instructions";
+        counter->unavailable = GP_REASON(NOT_COMPUTED);
         for (size_t f = 0; f < COUNT(formulas); f++)
             if (strcmp(formulas[f].name, names[i]) == 0)
                 take_formula(counter, &formulas[f], has, data);
@@ -264,7 +265,7 @@ void gp_instrumented_close(struct gp_instrumented *c)
     free(c);
 }
 
-const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter)
+struct gp_reason gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter)
 {
     return c->counters[counter].unavailable;
 }
@@ -301,46 +302,51 @@ void gp_instrumented_begin(struct gp_instrumented *c)
 }
 
 /* Reasons live for ever, so each opcode's is made once, and there are not many. */
-static const char *unknown_instruction(unsigned opcode)
+static struct gp_reason unknown_instruction(unsigned opcode)
 {
     static struct {
         unsigned opcode;
-        char text[64];
+        char text[80];
     } reasons[16];
     for (size_t i = 0; i < COUNT(reasons); i++) {
         if (!reasons[i].text[0]) {
             reasons[i].opcode = opcode;
             snprintf(reasons[i].text, sizeof(reasons[i].text),
-                     "it executes an instruction we do not know (0x%03x)", opcode);
+                     "the kernel executes an instruction that is not known (0x%03x)", opcode);
         }
         if (reasons[i].opcode == opcode)
-            return reasons[i].text;
+            return GP_REASON_TEXT(CODE_UNKNOWN, reasons[i].text);
     }
-    return "it executes instructions we do not know";
+    return GP_REASON_TEXT(CODE_UNKNOWN, "the kernel executes instructions that are not known");
 }
 
 /* Adds the record to the term's sum, if the instruction is one of the term's. */
 static void add_to_term(struct gp_instrumented *c, const struct term *term,
-                        const struct gp_instruction *i, const char *why, uint64_t value)
+                        const struct gp_instruction *i, struct gp_reason why, uint64_t value)
 {
     const bool is_of_term = term->ops == ANY || (i && term->ops >> i->op & 1);
-    const char *missing = NULL;
+    struct gp_reason missing = GP_NO_REASON;
     if (term->ops != ANY && !i)
         missing = why;
     else if (term->ops != ANY && i->op == GP_OP_UNKNOWN)
         missing = unknown_instruction(i->opcode);
     else if (is_of_term && term->weight == UNSETTLED)
-        missing = "it executes instructions of which it is not known how they count";
+        missing = GP_REASON_TEXT(
+            CODE_UNKNOWN,
+            "the kernel executes instructions of which it is not known how they count");
     else if (is_of_term && term->weight == BYTES && !i->bytes)
-        missing = "it executes instructions of which it is not known how many bytes they move";
+        missing = GP_REASON_TEXT(
+            CODE_UNKNOWN,
+            "the kernel executes instructions of which it is not known how many bytes they move");
     else if (is_of_term)
         c->totals[term->sum] += value * (term->weight == BYTES ? i->bytes : 1);
-    if (missing && !c->missing[term->sum])
+    if (missing.cause && !c->missing[term->sum].cause)
         c->missing[term->sum] = missing;
 }
 
 void gp_instrumented_add(struct gp_instrumented *c, size_t base,
-                         const struct gp_instruction *instruction, const char *why, uint64_t value)
+                         const struct gp_instruction *instruction, struct gp_reason why,
+                         uint64_t value)
 {
     struct base_metric *b = &c->bases[base];
     b->total += value;
@@ -352,12 +358,12 @@ void gp_instrumented_add(struct gp_instrumented *c, size_t base,
 }
 
 bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
-                           const char **why)
+                           struct gp_reason *why)
 {
     const struct counter *k = &c->counters[counter];
     const struct formula *f = k->formula;
     *why = k->unavailable;
-    if (*why)
+    if (why->cause)
         return false;
     if (!f) {
         *value = (double)c->bases[k->base].total;
@@ -367,13 +373,13 @@ bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, doub
     *why = c->missing[f->above];
     if (f->below == NOTHING) {
         *value = above;
-        return !*why;
+        return !why->cause;
     }
     const double below = f->unit * (double)c->totals[f->below];
-    if (!*why)
+    if (!why->cause)
         *why = c->missing[f->below];
-    if (!*why && below == 0 && above != 0)
-        *why = "its denominator is 0";
+    if (!why->cause && below == 0 && above != 0)
+        *why = GP_REASON_TEXT(NOTHING_COUNTED, "the counter's denominator is 0");
     *value = below == 0 ? 0 : 100 * above / below;
-    return !*why;
+    return !why->cause;
 }

@@ -12,6 +12,8 @@
 
 #include "code/instruction.h"
 
+#include "base/cause.h"
+
 #include <stddef.h>
 
 struct gp_instrumented;
@@ -25,9 +27,9 @@ struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t co
                                              gp_has_base_metric *has, void *data);
 void gp_instrumented_close(struct gp_instrumented *c);
 
-/* Why there will never be a value of that counter (by its index among the names); NULL where there
+/* Why there will never be a value of that counter (by its index among the names); none where there
  * may be one. */
-const char *gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter);
+struct gp_reason gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter);
 
 /* True when the counter depends on which addresses threads share: the bytes that threads ask for
  * are computed, while the Range Profiler counts a byte once for all threads of a warp. */
@@ -43,14 +45,13 @@ bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t b
 /* Forgets the last launch. */
 void gp_instrumented_begin(struct gp_instrumented *c);
 
-/* Adds a record. Where the instruction is not known, `instruction` is NULL and `why` says why: a
- * string that lives for ever. */
+/* Adds a record. Where the instruction is not known, `instruction` is NULL and `why` says why. */
 void gp_instrumented_add(struct gp_instrumented *c, size_t base,
-                         const struct gp_instruction *instruction, const char *why, uint64_t value);
+                         const struct gp_instruction *instruction, struct gp_reason why,
+                         uint64_t value);
 
-/* The counter's value for the records since begin; false with the reason in *why, which lives for
- * ever. */
+/* The counter's value for the records since begin; false with the reason in *why. */
 bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
-                           const char **why);
+                           struct gp_reason *why);
 
 #endif

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #define MOST_FUNCTIONS 256 /* functions with their matrices kept */
-#define UNKNOWN_SHAPE "it multiplies matrices of a shape that its code does not show"
+#define UNKNOWN_SHAPE            \
+    GP_REASON_TEXT(CODE_UNKNOWN, \
+                   "the kernel multiplies matrices of a shape that its code does not show")
 #define MOST_IN_LAUNCH 8 /* functions with matrices that one launch runs */
 
 static const char *const names[GP_OWN_COUNT] = {
@@ -70,7 +72,7 @@ struct gp_own {
     size_t code_size;
     double ops[GP_OWN_COUNT]; /* where threads are counted at every instruction */
     double loaded, stored;
-    const char *no_ops, *no_bytes; /* why there are none */
+    struct gp_reason no_ops, no_bytes; /* why there are none */
 };
 
 enum gp_own_counter gp_own_find(const char *name)
@@ -201,10 +203,10 @@ static bool read_function(struct function *f, const char *name, const unsigned c
 
 /* The matrices in the function's code; NULL with the reason in *why. */
 static struct function *find_function(struct gp_own *own, const struct gp_run *run, int cc,
-                                      const char *name, const char **why)
+                                      const char *name, struct gp_reason *why)
 {
     size_t size = 0;
-    *why = "the kernel's machine code is not known";
+    *why = GP_REASON(CODE_UNKNOWN);
     const unsigned char *code =
         run->find_code ? run->find_code(run->find_code_data, name, &size, why) : NULL;
     own->code = code;
@@ -223,7 +225,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
             oldest = f;
     }
     forget(oldest);
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!read_function(oldest, name, code, size, cc))
         return NULL;
     oldest->used = ++own->clock;
@@ -232,7 +234,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
 
 bool gp_own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc)
 {
-    const char *why;
+    struct gp_reason why;
     const struct function *f = find_function(own, run, cc, run->kernel, &why);
     return f && f->count == 0 && !f->calls_out && !f->by_table && !f->unknown;
 }
@@ -242,7 +244,7 @@ bool gp_own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc
 /* A function that runs in this launch. */
 static struct function *enter(struct gp_own *own, const char *name)
 {
-    const char *why;
+    struct gp_reason why;
     struct function *f = find_function(own, own->run, own->cc, name, &why);
     if (!f) {
         own->no_ops = own->no_bytes = why;
@@ -254,7 +256,8 @@ static struct function *enter(struct gp_own *own, const char *name)
     if (f->count == 0 && !f->unknown)
         return f;
     if (own->in_launch_count == MOST_IN_LAUNCH) {
-        own->no_ops = "it multiplies matrices in too many functions";
+        own->no_ops =
+            GP_REASON_TEXT(CODE_UNKNOWN, "the kernel multiplies matrices in too many functions");
         return f;
     }
     for (size_t i = 0; i < f->count; i++)
@@ -273,7 +276,7 @@ void gp_own_begin(struct gp_own *own, const struct gp_run *run, int cc,
     own->last_name = NULL;
     own->loaded = own->stored = 0;
     memset(own->ops, 0, sizeof(own->ops));
-    own->no_ops = own->no_bytes = NULL;
+    own->no_ops = own->no_bytes = GP_NO_REASON;
     enter(own, run->kernel);
 }
 
@@ -300,8 +303,9 @@ static void add_bytes(struct gp_own *own, const struct gp_instruction *in, bool 
     const bool loads = i.op == GP_OP_LDG || i.op == GP_OP_LD;
     const bool stores = i.op == GP_OP_STG || i.op == GP_OP_ST;
     if ((loads || stores) && !i.bytes)
-        own->no_bytes =
-            "it executes instructions of which it is not known how many bytes they move";
+        own->no_bytes = GP_REASON_TEXT(
+            CODE_UNKNOWN,
+            "the kernel executes instructions of which it is not known how many bytes they move");
     if (loads)
         own->loaded += (double)threads * i.bytes;
     if (stores)
@@ -352,47 +356,55 @@ static bool find_runs(const struct gp_own *own, const struct stretch *s, bool is
     return true;
 }
 
-/* Adds the operations of the function's matrices. Returns why they are not known, NULL where they
+/* Adds the operations of the function's matrices. Returns why they are not known, none where they
  * are. */
-static const char *add_function(const struct gp_own *own, const struct function *f,
-                                double ops[GP_OWN_COUNT])
+static struct gp_reason add_function(const struct gp_own *own, const struct function *f,
+                                     double ops[GP_OWN_COUNT])
 {
     const bool is_kernel = strcmp(f->name, own->run->kernel) == 0;
     if (f->unknown)
         return UNKNOWN_SHAPE;
     if (f->count && f->by_table)
-        return "it multiplies matrices and branches by a table, so how often is not known";
+        return GP_REASON_TEXT(
+            CODE_UNKNOWN,
+            "the kernel multiplies matrices and branches by a table, so how often is not known");
     for (size_t i = 0; i < f->count; i++) {
         const struct stretch *s = &f->stretches[i];
         if (s->contradicts)
-            return "its branches were not counted alike, so how often it multiplied is not known";
+            return GP_REASON_TEXT(CODE_UNKNOWN, "the kernel's branches were not counted alike, so "
+                                                "how often it multiplied is not known");
         uint64_t runs;
         if (!find_runs(own, s, is_kernel, &runs))
-            return "how often it multiplied matrices does not follow from its branches";
+            return GP_REASON_TEXT(
+                CODE_UNKNOWN,
+                "how often the kernel multiplied matrices does not follow from its branches");
         for (size_t k = 0; k <= GP_OWN_INTEGERS; k++)
             ops[k] += (double)s->ops[k] * (double)runs;
     }
-    return NULL;
+    return GP_NO_REASON;
 }
 
-void gp_own_end(struct gp_own *own, double values[GP_OWN_COUNT], const char *absent[GP_OWN_COUNT])
+void gp_own_end(struct gp_own *own, double values[GP_OWN_COUNT],
+                struct gp_reason absent[GP_OWN_COUNT])
 {
     const bool counts_threads = own->has[GP_OWN_THREADS];
-    const char *why =
-        counts_threads || own->has[GP_OWN_BRANCHES] ? own->no_ops : "CUPTI counts no branches";
+    struct gp_reason why = counts_threads || own->has[GP_OWN_BRANCHES]
+                               ? own->no_ops
+                               : GP_REASON_TEXT(OTHER_CUPTI, "CUPTI counts no branches");
     memcpy(values, own->ops, GP_OWN_COUNT * sizeof(*values));
-    for (size_t i = 0; i < own->in_launch_count && !why; i++)
+    for (size_t i = 0; i < own->in_launch_count && !why.cause; i++)
         why = !counts_threads              ? add_function(own, own->in_launch[i], values)
               : own->in_launch[i]->unknown ? UNKNOWN_SHAPE
-                                           : NULL;
+                                           : GP_NO_REASON;
     values[GP_OWN_LOADED] = own->loaded;
     values[GP_OWN_STORED] = own->stored;
-    const char *no_bytes = own->has[GP_OWN_GLOBAL_THREADS] || counts_threads
-                               ? own->no_bytes
-                               : "CUPTI counts no threads at accesses";
+    struct gp_reason no_bytes =
+        own->has[GP_OWN_GLOBAL_THREADS] || counts_threads
+            ? own->no_bytes
+            : GP_REASON_TEXT(OTHER_CUPTI, "CUPTI counts no threads at accesses");
     for (size_t i = 0; i < GP_OWN_COUNT; i++) {
         absent[i] = i < GP_OWN_LOADED ? why : no_bytes;
-        if (absent[i])
+        if (absent[i].cause)
             values[i] = NAN;
     }
 }

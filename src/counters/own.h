@@ -61,7 +61,8 @@ void gp_own_begin(struct gp_own *own, const struct gp_run *run, int cc,
 void gp_own_add(struct gp_own *own, enum gp_own_record record, const char *function,
                 uint32_t offset, uint64_t value);
 
-/* values[i], or the reason in absent[i] (a string that lives for ever). */
-void gp_own_end(struct gp_own *own, double values[GP_OWN_COUNT], const char *absent[GP_OWN_COUNT]);
+/* values[i], or the reason in absent[i]. */
+void gp_own_end(struct gp_own *own, double values[GP_OWN_COUNT],
+                struct gp_reason absent[GP_OWN_COUNT]);
 
 #endif

@@ -23,7 +23,7 @@
 
 _Static_assert(GP_PLAN_INSTRUMENTED == GP_INSTRUMENTED_PASS, "one number for that pass");
 
-#define NO_SESSION "the session with the GPU's counters has ended"
+#define NO_SESSION GP_REASON(SESSION_LOST)
 
 static bool range_suits(const struct gp_device *device)
 {
@@ -72,18 +72,20 @@ static unsigned slots_of(const struct gp_collection *c)
 }
 
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
-                                        const char *const *names, size_t count, const char **why)
+                                        const char *const *names, size_t count,
+                                        struct gp_reason *why)
 {
     if (!gp_cupti_find(why))
         return NULL;
-    *why = "this CUPTI is too old for the GPU; that of CUDA 12.6 or later is needed";
+    *why = GP_REASON_TEXT(
+        OTHER_CUPTI, "this CUPTI is too old for the GPU; that of CUDA 12.6 or later is needed");
     if (!gp_cupti_has_ranges() || !gp_profiler_initialize(why))
         return NULL;
-    *why = "CUPTI does not name this GPU's chip";
+    *why = GP_REASON_TEXT(OTHER_CUPTI, "CUPTI does not name this GPU's chip");
     if (!device->chip[0])
         return NULL;
     struct gp_collection *c = calloc(1, sizeof(*c));
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!c)
         return NULL;
     c->context = context;
@@ -92,7 +94,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
         range_close(c, true);
         return NULL;
     }
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!allocate(c)) {
         range_close(c, true);
         return NULL;
@@ -103,7 +105,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     /* Whether the counters are free shows when they are taken. */
     if (!gp_collection_open_session(c, why) || !gp_range_session_start(c->session, why))
         gp_collection_lose_session(c, *why);
-    if (!c->session && !gp_cupti_is_forbidden(*why)) {
+    if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION) {
         range_close(c, true);
         return NULL;
     }
@@ -119,7 +121,7 @@ static unsigned range_slot(struct gp_collection *c)
     c->slots[slot] = (struct gp_slot){.hardware_lost = c->no_session};
     for (size_t i = 0; i < c->list.width; i++) {
         c->values[slot * c->list.width + i] = NAN;
-        c->absent[slot * c->list.width + i] = NULL;
+        c->absent[slot * c->list.width + i] = GP_NO_REASON;
     }
     return slot;
 }
@@ -130,7 +132,7 @@ static bool range_full(const struct gp_collection *c)
 }
 
 /* Reads all that the session has counted so far. */
-static bool read_session(struct gp_collection *c, const char **why)
+static bool read_session(struct gp_collection *c, struct gp_reason *why)
 {
     bool settled = gp_range_session_settle(c->session, why);
     if (!settled)
@@ -141,7 +143,7 @@ static bool read_session(struct gp_collection *c, const char **why)
 
 static void range_settle(struct gp_collection *c, bool context_alive)
 {
-    const char *why = NO_SESSION;
+    struct gp_reason why = NO_SESSION;
     bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
     if (c->session && !settled)
         gp_collection_lose_session(c, why);
@@ -162,20 +164,21 @@ static void range_reset(struct gp_collection *c)
 static bool wants_hardware(const struct gp_collection *c)
 {
     for (size_t i = 0; i < c->list.count; i++)
-        if (!c->list.is_instrumented[i] && !c->list.unavailable[i] &&
+        if (!c->list.is_instrumented[i] && !c->list.unavailable[i].cause &&
             strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
             return true;
     return false;
 }
 
-static bool stand_in(struct gp_collection *c, unsigned pass, const char **why)
+static bool stand_in(struct gp_collection *c, unsigned pass, struct gp_reason *why)
 {
     return (!gp_range_session_is_past(c->session, pass) || read_session(c, why)) &&
            gp_range_session_advance(c->session, pass, why);
 }
 
 /* Of a bundle, and nothing of it empties caches: their contents change no check counter. */
-static bool push_bundle(struct gp_collection *c, unsigned slot, unsigned pass, const char **why)
+static bool push_bundle(struct gp_collection *c, unsigned slot, unsigned pass,
+                        struct gp_reason *why)
 {
     if (stand_in(c, 0, why) &&
         gp_range_session_push(c->session, gp_bundle_range(c, slot, pass), why))
@@ -185,7 +188,7 @@ static bool push_bundle(struct gp_collection *c, unsigned slot, unsigned pass, c
 }
 
 static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const struct gp_run *run,
-                 const char **why)
+                 struct gp_reason *why)
 {
     double before = 1e3 * gp_clock_seconds();
     /* Neither a start alone, after all was read, nor a step among the hardware's passes counts. */
@@ -209,7 +212,7 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
     return true;
 }
 
-static bool pop(struct gp_collection *c, const char **why)
+static bool pop(struct gp_collection *c, struct gp_reason *why)
 {
     if (gp_range_session_pop(c->session, why))
         return true;
@@ -232,12 +235,12 @@ static struct gp_passes range_passes(struct gp_collection *c)
         .instrumented = instruments(c),
         .hardware_wanted = wants_hardware(c),
         .on_trial = gp_collection_is_on_trial(c),
-        .no_hardware = c->list.hardware_used || !instruments(c) ? c->no_session : NULL,
+        .no_hardware = c->list.hardware_used || !instruments(c) ? c->no_session : GP_NO_REASON,
     };
 }
 
 static bool begin_instrumented(struct gp_collection *c, unsigned slot, const struct gp_run *run,
-                               const char **why)
+                               struct gp_reason *why)
 {
     struct gp_slot *t = &c->slots[slot];
     if (gp_slot_way_of(c, slot, run) == GP_WAY_RANGE) {
@@ -247,8 +250,9 @@ static bool begin_instrumented(struct gp_collection *c, unsigned slot, const str
         t->started_ms = 1e3 * gp_clock_seconds();
         return begun;
     }
-    if (!c->sass || c->tells != !c->no_session) {
-        *why = c->no_session ? c->no_session : "counters are being set up anew";
+    if (!c->sass || c->tells != !c->no_session.cause) {
+        *why = gp_reason_or(c->no_session,
+                            GP_REASON_TEXT(SESSION_LOST, "counters are being set up anew"));
         return false;
     }
     t->started_ms = 1e3 * gp_clock_seconds();
@@ -261,7 +265,7 @@ static bool begin_instrumented(struct gp_collection *c, unsigned slot, const str
 static void take_own(struct gp_collection *c, unsigned slot)
 {
     double values[GP_OWN_COUNT];
-    const char *absent[GP_OWN_COUNT];
+    struct gp_reason absent[GP_OWN_COUNT];
     if (!c->own)
         return;
     gp_own_end(c->own, values, absent);
@@ -272,18 +276,19 @@ static void take_own(struct gp_collection *c, unsigned slot)
 }
 
 static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run *run,
-                     const char **why)
+                     struct gp_reason *why)
 {
     size_t first = c->list.hardware_used, instrumented = c->list.used - first;
     double *values = calloc(instrumented + 1, sizeof(*values));
-    const char **absent = calloc(instrumented + 1, sizeof(*absent));
-    *why = "out of memory";
+    struct gp_reason *absent = calloc(instrumented + 1, sizeof(*absent));
+    *why = GP_REASON(NO_MEMORY);
     bool ok = values && absent &&
               gp_sass_session_end(c->sass, c->context, run, gp_collection_cc(c), values, absent,
                                   &c->slots[slot].fingerprint, why);
     for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
-        const char *why_not = c->sass_unavailable[i] ? c->sass_unavailable[i] : absent[i];
-        c->values[slot * c->list.width + c->list.columns[first + i]] = why_not ? NAN : values[i];
+        struct gp_reason why_not = gp_reason_or(c->sass_unavailable[i], absent[i]);
+        c->values[slot * c->list.width + c->list.columns[first + i]] =
+            why_not.cause ? NAN : values[i];
         c->absent[slot * c->list.width + c->list.columns[first + i]] = why_not;
     }
     if (ok)
@@ -293,7 +298,7 @@ static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run
     if (!ok)
         gp_collection_note_sass(c, false, *why);
     else
-        gp_collection_note_sass(c, true, NULL);
+        gp_collection_note_sass(c, true, GP_NO_REASON);
     if (ok)
         c->slots[slot].retries = run->cost->retries = gp_sass_session_met_retries(c->sass);
     if (ok && c->tells)
@@ -304,11 +309,11 @@ static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run
 }
 
 static bool end_instrumented(struct gp_collection *c, unsigned slot, const struct gp_run *run,
-                             const char **why)
+                             struct gp_reason *why)
 {
     struct gp_slot *t = &c->slots[slot];
     bool by_range = t->plan.way == GP_WAY_RANGE;
-    *why = "its launch was refused";
+    *why = GP_REASON_TEXT(LAUNCH_FAILED, "the launch was refused");
     bool ok = by_range ? pop(c, why) && !run->refused : end_sass(c, slot, run, why);
     if (!ok)
         return false;
@@ -330,10 +335,10 @@ static bool end_instrumented(struct gp_collection *c, unsigned slot, const struc
 }
 
 static bool range_begin(struct gp_collection *c, unsigned slot, unsigned pass,
-                        const struct gp_run *run, const char **why)
+                        const struct gp_run *run, struct gp_reason *why)
 {
     if (pass == GP_INSTRUMENTED_PASS) {
-        *why = NULL;
+        *why = GP_NO_REASON;
         return !(run->only_pass && gp_slot_leaves_out(c, slot, run)) &&
                begin_instrumented(c, slot, run, why);
     }
@@ -344,7 +349,7 @@ static bool range_begin(struct gp_collection *c, unsigned slot, unsigned pass,
 }
 
 static bool range_end(struct gp_collection *c, unsigned slot, unsigned pass,
-                      const struct gp_run *run, const char **why)
+                      const struct gp_run *run, struct gp_reason *why)
 {
     if (pass == GP_INSTRUMENTED_PASS)
         return end_instrumented(c, slot, run, why);
@@ -356,7 +361,7 @@ static bool range_end(struct gp_collection *c, unsigned slot, unsigned pass,
         gp_bundle_counted(c, slot, pass);
     } else {
         c->slots[slot].hardware_passes = pass + 1;
-        c->slots[slot].hardware_lost = NULL;
+        c->slots[slot].hardware_lost = GP_NO_REASON;
     }
     return true;
 }
@@ -366,8 +371,8 @@ static bool range_end(struct gp_collection *c, unsigned slot, unsigned pass,
 /* The hardware's counters so far become readable. */
 static void read_hardware(struct gp_collection *c)
 {
-    const char *why = NO_SESSION;
-    if (!c->session || c->no_session)
+    struct gp_reason why = NO_SESSION;
+    if (!c->session || c->no_session.cause)
         return;
     if (!gp_range_session_settle_hardware(c->session, &why))
         gp_collection_lose_session(c, why);

@@ -9,7 +9,7 @@
 
 static atomic_bool initialized;
 
-bool gp_profiler_initialize(const char **why)
+bool gp_profiler_initialize(struct gp_reason *why)
 {
     if (atomic_load(&initialized))
         return true;
@@ -28,7 +28,7 @@ bool gp_counter_is_instrumented(const char *name)
     return strstr(name, "__sass_") != NULL;
 }
 
-CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, const char **why)
+CUpti_Profiler_Host_Object *gp_range_config_open_host(const char *chip, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, p);
     p->profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
@@ -55,13 +55,14 @@ static CUptiResult add_metrics(CUpti_Profiler_Host_Object *host, const char **na
 }
 
 /* Why CUPTI refused the name; a list of one, so it is known which it was. */
-static const char *refusal(CUptiResult result, bool alone)
+static struct gp_reason refusal(CUptiResult result, bool alone)
 {
     if (result == CUPTI_ERROR_INVALID_PARAMETER || result == CUPTI_ERROR_INVALID_METRIC_NAME)
-        return GP_NO_SUCH_COUNTER;
+        return GP_REASON(NO_SUCH_COUNTER);
     if (result == CUPTI_ERROR_NOT_SUPPORTED && !alone)
-        return "CUPTI does not count it together with the counters named before it: NVLink's and "
-               "PCIe's are asked for by themselves";
+        return GP_REASON_TEXT(NOT_TOGETHER,
+                              "CUPTI does not count it together with the counters named before it: "
+                              "NVLink's and PCIe's are asked for by themselves");
     return gp_cupti_error("cuptiProfilerHostConfigAddMetrics", result);
 }
 
@@ -70,7 +71,7 @@ struct trial {
     const char *chip;
     const char **taken; /* that it counts together, in their order */
     size_t taken_count;
-    const char **why;
+    struct gp_reason *why;
 };
 
 /* Whether CUPTI takes these names too. An object that has refused a name takes no other, so each
@@ -90,7 +91,7 @@ static bool takes(struct trial *t, const char *const *names, size_t count, CUpti
 
 /* Halves a part that is refused until it is a single name. */
 static bool try_part(struct trial *t, const char *const *names, size_t count,
-                     const char **unavailable)
+                     struct gp_reason *unavailable)
 {
     CUptiResult result;
     if (!takes(t, names, count, &result))
@@ -107,10 +108,10 @@ static bool try_part(struct trial *t, const char *const *names, size_t count,
 }
 
 bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
-                         const char **unavailable, const char **why)
+                         struct gp_reason *unavailable, struct gp_reason *why)
 {
     struct trial t = {.chip = chip, .taken = calloc(count + 1, sizeof(*t.taken)), .why = why};
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     memset(unavailable, 0, count * sizeof(*unavailable));
     const bool tried = t.taken && (count == 0 || try_part(&t, names, count, unavailable));
     free(t.taken);
@@ -127,7 +128,7 @@ static void drop(struct gp_range_config *c)
 
 /* Makes the image of the first `count` counters, and says how many passes it takes. */
 static bool make(struct gp_range_config *c, const char *chip, size_t count, unsigned *passes,
-                 const char **why)
+                 struct gp_reason *why)
 {
     drop(c);
     c->host = gp_range_config_open_host(chip, why);
@@ -140,7 +141,7 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
         return false;
     c->image_size = size->configImageSize;
     c->image = malloc(c->image_size);
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!c->image)
         return false;
     GP_CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, image);
@@ -159,7 +160,7 @@ static bool make(struct gp_range_config *c, const char *chip, size_t count, unsi
 }
 
 bool gp_range_config_make(struct gp_range_config *c, const char *chip, const char **names,
-                          size_t count, size_t hardware, const char **why)
+                          size_t count, size_t hardware, struct gp_reason *why)
 {
     *c = (struct gp_range_config){.names = names, .count = count, .hardware = hardware};
     /* The hardware's passes are those that its counters need alone. */
@@ -177,7 +178,7 @@ void gp_range_config_free(struct gp_range_config *c)
 
 bool gp_range_config_evaluate(const struct gp_range_config *c, const uint8_t *data,
                               size_t data_size, size_t range, bool hardware, bool instrumented,
-                              double *values, const char **why)
+                              double *values, struct gp_reason *why)
 {
     size_t first = hardware ? 0 : c->hardware, end = instrumented ? c->count : c->hardware;
     for (size_t i = 0; i < c->count; i++)

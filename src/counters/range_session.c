@@ -31,7 +31,7 @@ struct gp_range_session {
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static bool enable(struct gp_range_session *s, CUcontext context, const char **why)
+static bool enable(struct gp_range_session *s, CUcontext context, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_Enable, p);
     p->ctx = context;
@@ -41,7 +41,7 @@ static bool enable(struct gp_range_session *s, CUcontext context, const char **w
     return true;
 }
 
-static bool ask_image_size(struct gp_range_session *s, const char **why)
+static bool ask_image_size(struct gp_range_session *s, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_GetCounterDataSize, p);
     p->pRangeProfilerObject = s->profiler;
@@ -56,7 +56,7 @@ static bool ask_image_size(struct gp_range_session *s, const char **why)
 }
 
 /* Without counters there is nothing to make room for: the session is open for its own sake. */
-static bool make_data_image(struct gp_range_session *s, size_t most, const char **why)
+static bool make_data_image(struct gp_range_session *s, size_t most, struct gp_reason *why)
 {
     if (!s->config.count)
         return true;
@@ -72,15 +72,15 @@ static bool make_data_image(struct gp_range_session *s, size_t most, const char 
     s->pushed = calloc(s->ranges, sizeof(*s->pushed));
     s->values = calloc(s->ranges * s->config.count, sizeof(*s->values));
     s->has_values = calloc(s->ranges, sizeof(*s->has_values));
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     return s->data && s->pushed && s->values && s->has_values;
 }
 
 struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
-                                               unsigned ranges, size_t most, const char **why)
+                                               unsigned ranges, size_t most, struct gp_reason *why)
 {
     struct gp_range_session *s = calloc(1, sizeof(*s));
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!s) {
         gp_range_config_free(config);
         return NULL;
@@ -125,7 +125,7 @@ unsigned gp_range_session_hardware_passes(const struct gp_range_session *s)
 
 /* To have CUPTI make an empty image takes 0.2 ms and more for each range; to copy one takes much
  * less. Without room for a copy CUPTI makes it each time. */
-static bool initialize_image(struct gp_range_session *s, const char **why)
+static bool initialize_image(struct gp_range_session *s, struct gp_reason *why)
 {
     if (s->empty) {
         memcpy(s->data, s->empty, s->data_size);
@@ -143,7 +143,7 @@ static bool initialize_image(struct gp_range_session *s, const char **why)
     return true;
 }
 
-static bool empty_image(struct gp_range_session *s, const char **why)
+static bool empty_image(struct gp_range_session *s, struct gp_reason *why)
 {
     if (!initialize_image(s, why))
         return false;
@@ -162,7 +162,7 @@ static bool empty_image(struct gp_range_session *s, const char **why)
     return !GP_CUPTI_FAILED(cuptiRangeProfilerSetConfig, p, why);
 }
 
-static bool start(struct gp_range_session *s, const char **why)
+static bool start(struct gp_range_session *s, struct gp_reason *why)
 {
     /* Not between two passes: CUPTI goes on where it is, in spite of the configuration. */
     if (s->used_up && s->pass == 0) {
@@ -184,13 +184,13 @@ static bool range_at(const struct gp_range_session *s, size_t index, unsigned *r
     p->counterDataImageSize = s->data_size;
     p->rangeIndex = index;
     p->rangeDelimiter = "/";
-    const char *why;
+    struct gp_reason why;
     return !GP_CUPTI_FAILED(cuptiRangeProfilerCounterDataGetRangeInfo, p, &why) && p->rangeName &&
            sscanf(p->rangeName, "%u", range) == 1 && *range < s->ranges;
 }
 
 /* Takes the values of the ranges that were pushed since the last time out of the image. */
-static bool decode(struct gp_range_session *s, const char **why)
+static bool decode(struct gp_range_session *s, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, p);
     p->pRangeProfilerObject = s->profiler;
@@ -217,7 +217,7 @@ static bool decode(struct gp_range_session *s, const char **why)
 }
 
 /* Ends the pass that is started; after the last one all is decoded. */
-static bool stop(struct gp_range_session *s, const char **why)
+static bool stop(struct gp_range_session *s, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_Stop, p);
     p->pRangeProfilerObject = s->profiler;
@@ -229,9 +229,9 @@ static bool stop(struct gp_range_session *s, const char **why)
 }
 
 /* Passes on the way are submitted empty. */
-bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, const char **why)
+bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, struct gp_reason *why)
 {
-    *why = "the counters have no such pass";
+    *why = GP_REASON_TEXT(CUPTI_FAILED, "the counters have no such pass");
     if (pass >= s->config.passes)
         return false;
     while (!s->started || s->pass != pass || s->used_up)
@@ -250,14 +250,14 @@ bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass)
     return s->pass > pass;
 }
 
-bool gp_range_session_start(struct gp_range_session *s, const char **why)
+bool gp_range_session_start(struct gp_range_session *s, struct gp_reason *why)
 {
     return !s->config.passes || gp_range_session_advance(s, 0, why);
 }
 
-bool gp_range_session_push(struct gp_range_session *s, unsigned range, const char **why)
+bool gp_range_session_push(struct gp_range_session *s, unsigned range, struct gp_reason *why)
 {
-    *why = "the session has no such range";
+    *why = GP_REASON_TEXT(CUPTI_FAILED, "the session has no such range");
     if (range >= s->ranges)
         return false;
     char name[16];
@@ -273,7 +273,7 @@ bool gp_range_session_push(struct gp_range_session *s, unsigned range, const cha
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, p, why);
 }
 
-bool gp_range_session_pop(struct gp_range_session *s, const char **why)
+bool gp_range_session_pop(struct gp_range_session *s, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, p);
     p->pRangeProfilerObject = s->profiler;
@@ -283,7 +283,7 @@ bool gp_range_session_pop(struct gp_range_session *s, const char **why)
 /* Not in every session can the hardware's counters be decoded alone: where an earlier session of
  * the context has instrumented code, CUPTI decodes nothing before that pass, which is then made
  * without a launch. */
-bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **why)
+bool gp_range_session_settle_hardware(struct gp_range_session *s, struct gp_reason *why)
 {
     const unsigned instrumented = s->config.hardware_passes;
     if (s->only_whole || (s->started && s->pass >= instrumented))
@@ -297,7 +297,7 @@ bool gp_range_session_settle_hardware(struct gp_range_session *s, const char **w
     return !s->only_whole || gp_range_session_settle(s, why);
 }
 
-bool gp_range_session_settle(struct gp_range_session *s, const char **why)
+bool gp_range_session_settle(struct gp_range_session *s, struct gp_reason *why)
 {
     while (s->started || s->counting)
         if (s->started ? !stop(s, why) : !start(s, why))

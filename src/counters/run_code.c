@@ -12,7 +12,7 @@
 static uint64_t hash_of(const struct gp_run *run, int cc)
 {
     size_t size = 0;
-    const char *why;
+    struct gp_reason why;
     const unsigned char *code =
         run->find_code ? run->find_code(run->find_code_data, run->kernel, &size, &why) : NULL;
     for (size_t at = 0; code && at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
@@ -46,7 +46,7 @@ const struct gp_instruction *gp_read_instruction(struct gp_code_reading *r, cons
     function = function ? function : "";
     if (r->function != function && (!r->function || strcmp(r->function, function) != 0)) {
         r->function = function;
-        r->why = "the kernel's machine code is not known";
+        r->why = GP_REASON(CODE_UNKNOWN);
         r->code = r->run->find_code
                       ? r->run->find_code(r->run->find_code_data, function, &r->size, &r->why)
                       : NULL;
@@ -54,7 +54,8 @@ const struct gp_instruction *gp_read_instruction(struct gp_code_reading *r, cons
     if (!r->code)
         return NULL;
     if (r->size < GP_INSTRUCTION_BYTES || offset > r->size - GP_INSTRUCTION_BYTES) {
-        r->why = "CUPTI counted at a position where the kernel has no code";
+        r->why = GP_REASON_TEXT(CODE_UNKNOWN,
+                                "CUPTI counted at a position where the kernel has no code");
         return NULL;
     }
     *instruction = gp_instruction_decode(r->code + offset, r->cc);

@@ -21,7 +21,7 @@ struct gp_code_reading {
     const char *function; /* the last one; it stays the caller's */
     const unsigned char *code;
     size_t size;
-    const char *why; /* there is none */
+    struct gp_reason why; /* there is none */
 };
 
 /* The instruction at this offset of a function, in *instruction too; NULL where it is not known,

@@ -22,10 +22,10 @@ bool gp_sass_config_knows(const char *name, void *chip)
     return find_metric(chip, name, &id);
 }
 
-static bool set_config(const uint64_t *ids, size_t count, uint32_t device, const char **why)
+static bool set_config(const uint64_t *ids, size_t count, uint32_t device, struct gp_reason *why)
 {
     CUpti_SassMetrics_Config *list = calloc(count, sizeof(*list));
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!list)
         return false;
     for (size_t i = 0; i < count; i++)
@@ -48,17 +48,17 @@ static void free_lists(struct gp_sass_config *c)
 }
 
 static bool make_lists(struct gp_sass_config *c, const char *chip, const char *const *bases,
-                       size_t count, const char **why)
+                       size_t count, struct gp_reason *why)
 {
     *c = (struct gp_sass_config){.ids = calloc(count, sizeof(*c->ids)),
                                  .kinds = calloc(count, sizeof(*c->kinds)),
                                  .at_branches = calloc(count, sizeof(*c->at_branches)),
                                  .count = count};
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     bool ok = c->ids && c->kinds && c->at_branches;
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(chip, bases[i], &c->ids[i]);
-        *why = "CUPTI does not know a metric that it named";
+        *why = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI does not know a metric that it named");
         c->kinds[i] = gp_count_kind_of(bases[i]);
         c->at_branches[i] = strstr(bases[i], "branch") != NULL;
     }
@@ -66,24 +66,25 @@ static bool make_lists(struct gp_sass_config *c, const char *chip, const char *c
 }
 
 static bool is_it(const struct gp_sass_config *c, const struct gp_sass_config *wanted,
-                  const char **why)
+                  struct gp_reason *why)
 {
-    *why = "the context is gone that CUPTI's instrumented code was set up in";
+    *why = GP_REASON_TEXT(CONTEXT_GONE,
+                          "the context is gone that CUPTI's instrumented code was set up in");
     if (!c->context)
         return false;
-    *why = "instrumented code counts something else in this process";
+    *why = GP_REASON_TEXT(NOT_TOGETHER, "instrumented code counts something else in this process");
     return c->count == wanted->count &&
            memcmp(c->ids, wanted->ids, c->count * sizeof(*c->ids)) == 0;
 }
 
 const struct gp_sass_config *gp_sass_config_set(const struct gp_device *device,
                                                 const char *const *bases, size_t count,
-                                                const char **why)
+                                                struct gp_reason *why)
 {
-    *why = "instrumented code counts none of the wanted counters";
+    *why = GP_REASON_TEXT(NOT_COMPUTED, "instrumented code counts none of the wanted counters");
     if (!count)
         return NULL;
-    *why = "there are too many GPUs";
+    *why = GP_REASON_TEXT(CUPTI_FAILED, "there are too many GPUs");
     if (device->ordinal < 0 || device->ordinal >= GP_MAX_DEVICES)
         return NULL;
     struct gp_sass_config wanted, *c = &configs[device->ordinal];

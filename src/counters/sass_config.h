@@ -23,7 +23,7 @@ bool gp_sass_config_knows(const char *name, void *chip);
  * it is another one already, or cannot be had. */
 const struct gp_sass_config *gp_sass_config_set(const struct gp_device *device,
                                                 const char *const *bases, size_t count,
-                                                const char **why);
+                                                struct gp_reason *why);
 
 /* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for
  * sessions there can be no more of them on its device: it was seen to crash at the end of the

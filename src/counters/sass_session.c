@@ -78,7 +78,7 @@ bool gp_sass_session_counts_instructions(const struct gp_sass_session *s)
 
 /* The metrics of the session, configured now or by an earlier session. */
 static bool configure(struct gp_sass_session *s, const struct gp_device *device,
-                      const char *const *bases, size_t count, const char **why)
+                      const char *const *bases, size_t count, struct gp_reason *why)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t r = 0; s->own && r < GP_OWN_RECORDS; r++) {
@@ -95,12 +95,12 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
     return s->config != NULL;
 }
 
-static struct gp_sass_session *new_session(const char **why)
+static struct gp_sass_session *new_session(struct gp_reason *why)
 {
-    *why = "this CUPTI has no SASS metrics";
+    *why = GP_REASON_TEXT(OTHER_CUPTI, "this CUPTI has no SASS metrics");
     if (!gp_cupti_has_sass())
         return NULL;
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     return calloc(1, sizeof(struct gp_sass_session));
 }
 
@@ -112,7 +112,7 @@ static bool is_listed(const char *const *names, size_t count, const char *name)
 }
 
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
-                                             const char **why)
+                                             struct gp_reason *why)
 {
     struct gp_sass_session *s = new_session(why);
     const char *names[TELLING + SHOWING + COUNTING + GP_OWN_RECORDS];
@@ -147,8 +147,8 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
 
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              struct gp_own *own, const char *no_hardware,
-                                              const char **unavailable, const char **why)
+                                              struct gp_own *own, struct gp_reason no_hardware,
+                                              struct gp_reason *unavailable, struct gp_reason *why)
 {
     struct gp_sass_session *s = new_session(why);
     if (!s)
@@ -164,7 +164,7 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                            (void *)device->chip);
         free(all);
     }
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     size_t base_count = 0;
     const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
     if (!bases || !configure(s, device, bases, base_count, why)) {
@@ -199,7 +199,7 @@ void gp_sass_session_close(struct gp_sass_session *s, bool context_alive)
 
 /* ---- one launch ------------------------------------------------------------------------------ */
 
-bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why)
+bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_SassMetricsEnable, p);
     p->ctx = context;
@@ -209,7 +209,7 @@ bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const c
     return s->enabled;
 }
 
-static bool disable(struct gp_sass_session *s, CUcontext context, const char **why)
+static bool disable(struct gp_sass_session *s, CUcontext context, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_SassMetricsDisable, p);
     p->ctx = context;
@@ -219,7 +219,7 @@ static bool disable(struct gp_sass_session *s, CUcontext context, const char **w
 
 void gp_sass_session_rest(struct gp_sass_session *s, CUcontext context)
 {
-    const char *why;
+    struct gp_reason why;
     if (s->enabled)
         disable(s, context, &why);
 }
@@ -238,20 +238,21 @@ static bool make_room(struct gp_sass_session *s, size_t count)
 }
 
 /* Takes the records from CUPTI; how many in *count. */
-static bool fetch(struct gp_sass_session *s, CUcontext context, size_t *count, const char **why)
+static bool fetch(struct gp_sass_session *s, CUcontext context, size_t *count,
+                  struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_SassMetricsGetDataProperties, p);
     p->ctx = context;
     *count = 0;
     if (GP_CUPTI_FAILED(cuptiSassMetricsGetDataProperties, p, why))
         return false;
-    *why = "CUPTI's instrumented code counted nothing";
+    *why = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI's instrumented code counted nothing");
     if (!p->numOfPatchedInstructionRecords)
         return !s->counts_everything;
-    *why = "CUPTI gives counts in a form that is not known";
+    *why = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI gives counts in a form that is not known");
     if (p->numOfInstances != 1)
         return false;
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!make_room(s, p->numOfPatchedInstructionRecords))
         return false;
     for (size_t i = 0; i < p->numOfPatchedInstructionRecords; i++)
@@ -383,13 +384,13 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
 }
 
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         int cc, double *values, const char **absent,
-                         struct gp_fingerprint *fingerprint, const char **why)
+                         int cc, double *values, struct gp_reason *absent,
+                         struct gp_fingerprint *fingerprint, struct gp_reason *why)
 {
     size_t count;
-    *why = "its launch was refused";
+    *why = GP_REASON_TEXT(LAUNCH_FAILED, "the launch was refused");
     bool fetched = !run->refused && fetch(s, context, &count, why);
-    const char *disable_why;
+    struct gp_reason disable_why;
     if (!(fetched && run->in_row) && !disable(s, context, &disable_why)) {
         *why = fetched ? disable_why : *why;
         return false;
@@ -399,9 +400,9 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     *fingerprint = gp_fingerprint_of(run->kernel, gp_run_shape_and_code(run, cc));
     add_records(s, run, cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
-        const char *reason = NULL;
         values[i] = NAN;
-        absent[i] = gp_instrumented_value(s->counters, i, &values[i], &reason) ? NULL : reason;
+        if (gp_instrumented_value(s->counters, i, &values[i], &absent[i]))
+            absent[i] = GP_NO_REASON;
     }
     return true;
 }

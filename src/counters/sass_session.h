@@ -26,15 +26,15 @@ bool gp_sass_session_counts_instructions(const struct gp_sass_session *s);
  * kinds cannot both be had in one process. With `own`, which stays the caller's, both kinds also
  * count the instructions that its counters need. */
 struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
-                                             const char **why);
+                                             struct gp_reason *why);
 
 /* A session for the named counters. Those that cannot be computed have their reason in
- * unavailable[i], NULL else. Those that depend on which addresses threads share are among them:
+ * unavailable[i], none else. Those that depend on which addresses threads share are among them:
  * only the hardware counts them, which it does not for the reason no_hardware. */
 struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
                                               const char *const *names, size_t count,
-                                              struct gp_own *own, const char *no_hardware,
-                                              const char **unavailable, const char **why);
+                                              struct gp_own *own, struct gp_reason no_hardware,
+                                              struct gp_reason *unavailable, struct gp_reason *why);
 void gp_sass_session_close(struct gp_sass_session *s, bool context_alive);
 /* True where a session was closed while CUPTI's code was in kernels, and could not be taken away.
  */
@@ -44,10 +44,10 @@ bool gp_sass_sessions_left_code(void);
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
  * the counters: values[i], or the reason in absent[i] (where they are counted), and the
  * fingerprint. */
-bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, const char **why);
+bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, struct gp_reason *why);
 bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         int cc, double *values, const char **absent,
-                         struct gp_fingerprint *fingerprint, const char **why);
+                         int cc, double *values, struct gp_reason *absent,
+                         struct gp_fingerprint *fingerprint, struct gp_reason *why);
 
 /* Where the run says that others follow in a row (gp_run), CUPTI's code stays in place: to put it
  * there and to take it away takes milliseconds where a process has many kernels. Until this takes

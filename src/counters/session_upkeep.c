@@ -18,7 +18,7 @@
 #define MOST_UNCOUNTED 2
 #define LEAST_COUNTED 2
 
-bool gp_collection_open_session(struct gp_collection *c, const char **why)
+bool gp_collection_open_session(struct gp_collection *c, struct gp_reason *why)
 {
     struct gp_range_config config;
     if (!gp_range_config_make(&config, c->device.chip, c->list.names, c->list.used,
@@ -31,14 +31,15 @@ bool gp_collection_open_session(struct gp_collection *c, const char **why)
     return c->session != NULL;
 }
 
-void gp_collection_lose_session(struct gp_collection *c, const char *why)
+void gp_collection_lose_session(struct gp_collection *c, struct gp_reason why)
 {
     for (unsigned t = 0; t < c->slots_given; t++)
-        if (c->slots[t].in_session && !c->slots[t].hardware_lost)
+        if (c->slots[t].in_session && !c->slots[t].hardware_lost.cause)
             c->slots[t].hardware_lost = why;
     c->no_session = why;
     c->retry_after = c->retry_after ? fmin(2 * c->retry_after, LAST_RETRY) : FIRST_RETRY;
-    c->retry_at = gp_cupti_is_forbidden(why) ? INFINITY : gp_clock_seconds() + c->retry_after;
+    c->retry_at =
+        why.cause == GP_CAUSE_NO_PERMISSION ? INFINITY : gp_clock_seconds() + c->retry_after;
 }
 
 static void close_session(struct gp_collection *c)
@@ -50,11 +51,11 @@ static void close_session(struct gp_collection *c)
 /* Enabling afresh, as an object that has failed once does not recover. */
 static bool open_anew(struct gp_collection *c)
 {
-    const char *why;
+    struct gp_reason why;
     gp_collection_take_values(c);
     close_session(c);
     if (gp_collection_open_session(c, &why)) {
-        c->no_session = NULL;
+        c->no_session = GP_NO_REASON;
         return true;
     }
     gp_collection_lose_session(c, why);
@@ -63,7 +64,7 @@ static bool open_anew(struct gp_collection *c)
 
 bool gp_collection_has_session(struct gp_collection *c)
 {
-    if (c->no_session)
+    if (c->no_session.cause)
         return gp_clock_seconds() >= c->retry_at && open_anew(c);
     return c->session != NULL;
 }
@@ -75,13 +76,14 @@ void gp_collection_open_sass(struct gp_collection *c)
     size_t count = c->list.instrumented;
     if (!count)
         return;
-    c->tells = !c->no_session;
+    c->tells = !c->no_session.cause;
     if (!c->tells) {
         c->sass = gp_sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
                                         c->own, c->no_session, c->sass_unavailable, &c->no_sass);
         return;
     }
-    c->no_sass = "the check counters would take a pass of their own beside this selection";
+    c->no_sass = GP_REASON_TEXT(
+        NOT_TOGETHER, "the check counters would take a pass of their own beside this selection");
     if (c->list.check_count < GP_LEAST_CHECKS)
         return;
     c->recall =
@@ -90,7 +92,7 @@ void gp_collection_open_sass(struct gp_collection *c)
 }
 
 /* They count nothing here, as shows by then. */
-static void give_up_sass(struct gp_collection *c, const char *why)
+static void give_up_sass(struct gp_collection *c, struct gp_reason why)
 {
     gp_sass_session_rest(c->sass, c->context);
     gp_sass_session_close(c->sass, true);
@@ -99,16 +101,16 @@ static void give_up_sass(struct gp_collection *c, const char *why)
 }
 
 /* Without the right to read counters they may be refused, or count in vain. */
-void gp_collection_note_sass(struct gp_collection *c, bool counted, const char *why)
+void gp_collection_note_sass(struct gp_collection *c, bool counted, struct gp_reason why)
 {
     c->uncounted = counted ? 0 : c->uncounted + 1;
     c->counted += counted;
-    bool in_vain = gp_cupti_is_forbidden(c->no_session) && c->uncounted == MOST_UNCOUNTED;
-    if (!c->tells && !counted && (in_vain || gp_cupti_is_forbidden(why)))
+    bool in_vain = c->no_session.cause == GP_CAUSE_NO_PERMISSION && c->uncounted == MOST_UNCOUNTED;
+    if (!c->tells && !counted && (in_vain || why.cause == GP_CAUSE_NO_PERMISSION))
         give_up_sass(c, why);
 }
 
 bool gp_collection_is_on_trial(const struct gp_collection *c)
 {
-    return gp_cupti_is_forbidden(c->no_session) && c->counted < LEAST_COUNTED;
+    return c->no_session.cause == GP_CAUSE_NO_PERMISSION && c->counted < LEAST_COUNTED;
 }

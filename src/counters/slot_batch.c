@@ -81,7 +81,7 @@ const double *gp_slot_find_like(struct gp_collection *c, unsigned slot, unsigned
     for (unsigned i = 0; i < c->slots_given; i++) {
         const struct gp_slot *o = &c->slots[i];
         if (i == slot || !o->held || !o->identified || o->plan.source != GP_SOURCE_NEW ||
-            o->hardware_lost || !gp_slot_is_whole(c, o) ||
+            o->hardware_lost.cause || !gp_slot_is_whole(c, o) ||
             memcmp(&o->fingerprint, &t->fingerprint, sizeof(t->fingerprint)) != 0)
             continue;
         gp_slot_make_row(c, i, c->row);
@@ -117,7 +117,7 @@ static void judge(struct gp_collection *c, unsigned slot)
     struct gp_slot *t = &c->slots[slot];
     unsigned other = 0;
     const double *row = t->plan.source == GP_SOURCE_NEW ? NULL : gp_slot_find_like(c, slot, &other);
-    const bool whole = gp_slot_is_whole(c, t) && !t->hardware_lost;
+    const bool whole = gp_slot_is_whole(c, t) && !t->hardware_lost.cause;
     bool all = row && whole && gp_slot_agrees(c, slot, row, c->list.check_count);
     if (t->plan.assumed) {
         gp_recall_assumed(c->recall, &t->kind, all);

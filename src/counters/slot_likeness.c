@@ -8,7 +8,7 @@
 
 bool gp_collection_has_ranges(const struct gp_collection *c)
 {
-    return c->session && !c->no_session;
+    return c->session && !c->no_session.cause;
 }
 
 /* Counters of our own from that one to before another. */
@@ -131,8 +131,9 @@ static bool takes_too_long(void *data)
                    "GPUPROF_TIMEOUT=SECONDS gives it ten times as many",
                    (cost->long_ms >= a->run->most_long_ms ? cost->long_ms : cost->not_short_ms) /
                        1e3);
-    t->left_out = GP_COUNTED_ELSEWHERE ": instrumented code takes long, and has taken all its time "
-                                       "(GPUPROF_TIMEOUT)";
+    t->left_out =
+        GP_REASON_TEXT(INSTRUMENTED_ENOUGH, "counted in other launches: instrumented code takes "
+                                            "long, and has taken all its time (GPUPROF_TIMEOUT)");
     return true;
 }
 
@@ -153,7 +154,7 @@ void gp_slot_note_counted(struct gp_collection *c, unsigned slot, const struct g
 /* Of a kernel that is not asked for an answer until it comes. */
 static bool tells_all(const struct gp_collection *c, const struct gp_run *run)
 {
-    const char *why;
+    struct gp_reason why;
     size_t size;
     const int cc = gp_collection_cc(c);
     if (run->cost->lanes == GP_LANES_UNKNOWN) {
@@ -285,7 +286,7 @@ static enum gp_recalled recalled_of(const struct gp_slot *t)
 {
     if (!gp_plan_is_recalled(&t->plan) || t->like || gp_slot_is_undecided(t))
         return GP_RECALLED_NONE;
-    return t->plan.together && !t->hardware_lost ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
+    return t->plan.together && !t->hardware_lost.cause ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
 }
 
 struct gp_slot_state gp_slot_state_of(const struct gp_collection *c, unsigned slot)

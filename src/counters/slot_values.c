@@ -23,7 +23,7 @@ void gp_slot_make_row(const struct gp_collection *c, unsigned slot, double *row)
 void gp_slot_learn_hardware(struct gp_collection *c, unsigned slot)
 {
     const double *values = &c->values[slot * c->list.width];
-    if (!gp_slot_is_whole(c, &c->slots[slot]) || c->slots[slot].hardware_lost)
+    if (!gp_slot_is_whole(c, &c->slots[slot]) || c->slots[slot].hardware_lost.cause)
         return;
     for (size_t i = 0; i < c->list.hardware_used; i++)
         c->hardware_row[i] = values[c->list.columns[i]];
@@ -41,7 +41,7 @@ bool gp_slot_take_hardware(struct gp_collection *c, unsigned slot)
     if (!values)
         return false;
     t->hardware_passes = gp_range_session_hardware_passes(c->session);
-    t->hardware_lost = NULL;
+    t->hardware_lost = GP_NO_REASON;
     return true;
 }
 
@@ -82,10 +82,10 @@ bool gp_slot_agrees(const struct gp_collection *c, unsigned slot, const double *
 
 /* The launch's own instrumented counters were not measured, and others are not to be taken for
  * them. */
-static void unrecall(struct gp_collection *c, unsigned slot, const char *why)
+static void unrecall(struct gp_collection *c, unsigned slot, struct gp_reason why)
 {
     double *values = &c->values[slot * c->list.width];
-    const char **absent = &c->absent[slot * c->list.width];
+    struct gp_reason *absent = &c->absent[slot * c->list.width];
     for (size_t i = 0; i < c->list.instrumented + c->list.own_count; i++) {
         size_t column = i < c->list.instrumented ? c->list.columns[c->list.hardware_used + i]
                                                  : c->list.own_columns[i - c->list.instrumented];
@@ -108,7 +108,7 @@ static void compare_checks(struct gp_collection *c, unsigned slot)
         return;
     if (row)
         gp_recall_bar(c->recall, &t->fingerprint);
-    unrecall(c, slot, "it was taken for a launch of another kind, and not measured");
+    unrecall(c, slot, GP_REASON(UNLIKE));
 }
 
 bool gp_slot_is_whole(const struct gp_collection *c, const struct gp_slot *t)
@@ -125,8 +125,9 @@ static void take_values(struct gp_collection *c, unsigned slot)
     t->in_session = false;
     const double *values = c->session ? gp_range_session_values(c->session, slot) : NULL;
     if (!values) {
-        if (!t->hardware_lost)
-            t->hardware_lost = c->no_session ? c->no_session : "CUPTI dropped its counts";
+        if (!t->hardware_lost.cause)
+            t->hardware_lost = gp_reason_or(
+                c->no_session, GP_REASON_TEXT(CUPTI_FAILED, "CUPTI dropped the launch's counts"));
         return;
     }
     bool whole = gp_slot_is_whole(c, t);
@@ -165,8 +166,9 @@ void gp_slot_take_row(struct gp_collection *c, unsigned slot, const double *row)
         const size_t at = slot * c->list.width + c->list.own_columns[i];
         if (isnan(c->values[at])) /* else they were counted of the launch itself */
             c->values[at] = row[c->list.instrumented + i];
-        if (isnan(c->values[at]) && !c->absent[at])
-            c->absent[at] = "it was not counted of the launch that was alike either";
+        if (isnan(c->values[at]) && !c->absent[at].cause)
+            c->absent[at] = GP_REASON_TEXT(
+                UNLIKE, "the counter was not counted of the launch that was alike either");
     }
 }
 
@@ -179,39 +181,41 @@ static bool is_own(const struct gp_collection *c, size_t column)
 }
 
 /* Why a counter that is no number is absent. */
-static const char *missing(const struct gp_collection *c, const struct gp_slot *t, size_t column,
-                           const char *not_run)
+static struct gp_reason missing(const struct gp_collection *c, const struct gp_slot *t,
+                                size_t column, struct gp_reason not_run)
 {
-    const char *nothing = "the GPU counted nothing to divide by";
-    const char *ended = "the process ended before it was read";
+    const struct gp_reason nothing = GP_REASON(NOTHING_COUNTED);
+    const struct gp_reason ended = GP_REASON(NOT_READ);
     enum gp_source source = t->plan.source;
     bool unread =
         !c->list.is_instrumented[column] || (gp_plan_is_measured(&t->plan) && !t->range_read);
     if (t->in_session && unread)
         return ended;
-    if (is_own(c, column) && !t->by_sass && t->left_out)
+    if (is_own(c, column) && !t->by_sass && t->left_out.cause)
         return t->left_out;
     if (is_own(c, column) && !t->by_sass)
-        return c->sass ? "how often each instruction ran was not counted" : c->no_sass;
+        return c->sass
+                   ? GP_REASON_TEXT(NOT_COMPUTED, "how often each instruction ran was not counted")
+                   : c->no_sass;
     if (c->list.is_instrumented[column]) {
-        if (t->left_out)
+        if (t->left_out.cause)
             return t->left_out;
         if (source == GP_SOURCE_NEW)
-            return c->no_session ? c->no_session : "it needs a pass that could not be made";
-        if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost)
+            return gp_reason_or(c->no_session, GP_REASON(NO_PASS));
+        if (gp_plan_is_measured(&t->plan) && !t->range_read && t->hardware_lost.cause)
             return t->hardware_lost;
         if (t->like)
-            return "the launch that it is like could not be measured";
+            return GP_REASON_TEXT(UNLIKE, "the launch that this one is like could not be measured");
         if (gp_slot_is_undecided(t))
-            return c->no_session ? c->no_session : not_run;
+            return gp_reason_or(c->no_session, not_run);
         return source == GP_SOURCE_NONE ? not_run : nothing;
     }
-    if (t->hardware_lost)
+    if (t->hardware_lost.cause)
         return t->hardware_lost;
     unsigned passes = c->session ? gp_range_session_hardware_passes(c->session) : 0;
     if (t->hardware_passes && t->hardware_passes == passes && (passes == 1 || !t->only_pass))
         return nothing;
-    return c->no_session && !t->hardware_passes ? c->no_session : not_run;
+    return c->no_session.cause && !t->hardware_passes ? c->no_session : not_run;
 }
 
 /* The tensor cores' operations by the hardware, where the kernel's code says nothing: idle tensor
@@ -222,7 +226,7 @@ static bool tensor_cores_rested(const struct gp_collection *c, unsigned slot)
 {
     for (size_t i = 0; i < c->list.count; i++)
         if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
-            return !c->list.unavailable[i] && c->values[slot * c->list.width + i] == 0;
+            return !c->list.unavailable[i].cause && c->values[slot * c->list.width + i] == 0;
     return false;
 }
 
@@ -245,25 +249,25 @@ static void note_rest(struct gp_collection *c, unsigned slot)
     for (size_t i = 0; i < c->list.own_count; i++) {
         struct gp_counter *counter = &c->counters[c->list.own_columns[i]];
         const enum gp_own_counter own = c->list.own[i];
-        if (!counter->absent || own >= GP_OWN_LOADED || (own == GP_OWN_FP64 && !fp64_too))
+        if (!counter->absent.cause || own >= GP_OWN_LOADED || (own == GP_OWN_FP64 && !fp64_too))
             continue;
-        counter->absent = NULL;
+        counter->absent = GP_NO_REASON;
         counter->value = 0;
     }
 }
 
-const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, const char *not_run,
-                                      size_t *count)
+const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot,
+                                      struct gp_reason not_run, size_t *count)
 {
     const struct gp_slot *t = &c->slots[slot];
     for (size_t i = 0; i < c->list.count; i++) {
         double value = c->values[slot * c->list.width + i];
-        const char *absent = c->absent[slot * c->list.width + i];
+        struct gp_reason absent = c->absent[slot * c->list.width + i];
         c->counters[i].value = value;
-        c->counters[i].absent = c->list.unavailable[i] ? c->list.unavailable[i]
-                                : absent               ? absent
-                                : isfinite(value)      ? NULL
-                                                       : missing(c, t, i, not_run);
+        c->counters[i].absent = c->list.unavailable[i].cause ? c->list.unavailable[i]
+                                : absent.cause               ? absent
+                                : isfinite(value)            ? GP_NO_REASON
+                                                             : missing(c, t, i, not_run);
     }
     note_rest(c, slot);
     *count = c->list.count;

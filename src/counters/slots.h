@@ -41,8 +41,8 @@ struct gp_slot {
     struct gp_fingerprint fingerprint; /* found, or assumed */
     double started_ms;                 /* the instrumented pass */
     double promised_ms;                /* of the time for such passes, for the one to come */
-    const char *left_out;              /* why there is no instrumented pass; NULL: there is one */
-    const char *hardware_lost;         /* why the hardware's counts cannot be read */
+    struct gp_reason left_out;         /* why there is no instrumented pass; none: there is one */
+    struct gp_reason hardware_lost;    /* why the hardware's counts cannot be read */
 };
 
 /* Launches in one range, which comes behind those of the slots. The first one makes its pass. */
@@ -61,16 +61,16 @@ struct gp_collection {
     struct gp_counter *counters; /* the answer of read: as many as were named, in that order */
 
     struct gp_range_session *session;
-    const char *no_session;       /* why there is none */
+    struct gp_reason no_session;  /* why there is none */
     double retry_at, retry_after; /* seconds */
 
     struct gp_sass_session *sass;
     unsigned counted, uncounted; /* launches by that; in a row in vain */
-    const char *no_sass;
-    bool tells;                    /* it compares launches; else it counts */
-    const char **sass_unavailable; /* by name, where it counts: why it does not */
-    struct gp_recall *recall;      /* of instrumented counters, where it tells */
-    struct gp_own *own;            /* our own counters; NULL where none is wanted */
+    struct gp_reason no_sass;
+    bool tells;                         /* it compares launches; else it counts */
+    struct gp_reason *sass_unavailable; /* by name, where it counts: why it does not */
+    struct gp_recall *recall;           /* of instrumented counters, where it tells */
+    struct gp_own *own;                 /* our own counters; NULL where none is wanted */
 
     struct gp_slot slots[GP_MOST_SLOTS];
     unsigned slots_given;
@@ -81,20 +81,20 @@ struct gp_collection {
     unsigned contradictions; /* launches of bundles with a wrong sum that were alike all the same */
     struct gp_instrumenting_cost cost;
 
-    double *values;       /* slots x width */
-    double *row;          /* scratch: used + our own + all check counters */
-    double *hardware_row; /* scratch: the hardware's */
-    const char **absent;  /* the same */
+    double *values;           /* slots x width */
+    double *row;              /* scratch: used + our own + all check counters */
+    double *hardware_row;     /* scratch: the hardware's */
+    struct gp_reason *absent; /* the same */
 };
 
 /* ---- the session (session_upkeep.c) ---------------------------------------------------------- */
 
 /* False with the reason in *why. Nothing is started yet. */
-bool gp_collection_open_session(struct gp_collection *c, const char **why);
+bool gp_collection_open_session(struct gp_collection *c, struct gp_reason *why);
 
 /* It could not be had, or has failed. Counters that are busy become free some time; permissions do
  * not. */
-void gp_collection_lose_session(struct gp_collection *c, const char *why);
+void gp_collection_lose_session(struct gp_collection *c, struct gp_reason why);
 
 /* True where there is one: one that was lost is opened anew when it is time. */
 bool gp_collection_has_session(struct gp_collection *c);
@@ -103,7 +103,7 @@ bool gp_collection_has_session(struct gp_collection *c);
 void gp_collection_open_sass(struct gp_collection *c);
 /* A launch was to be counted by these, in vain for that reason; they are given up where they count
  * nothing. */
-void gp_collection_note_sass(struct gp_collection *c, bool counted, const char *why);
+void gp_collection_note_sass(struct gp_collection *c, bool counted, struct gp_reason why);
 /* Whether they count without the right to read counters is not known yet. */
 bool gp_collection_is_on_trial(const struct gp_collection *c);
 
@@ -139,8 +139,8 @@ void gp_slot_learn_hardware(struct gp_collection *c, unsigned slot);
 /* It takes those of others: false where there are none. */
 bool gp_slot_take_hardware(struct gp_collection *c, unsigned slot);
 
-const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot, const char *not_run,
-                                      size_t *count);
+const struct gp_counter *gp_slot_read(struct gp_collection *c, unsigned slot,
+                                      struct gp_reason not_run, size_t *count);
 
 /* ---- likeness (slot_likeness.c) -------------------------------------------------------------- */
 

@@ -19,13 +19,14 @@ struct found {
     bool has_ranges, has_host_lists, has_sass, has_events;
     uint32_t version;
     void *handle;
-    const char *reason; /* why there is none */
+    struct gp_reason reason; /* why there is none */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool searched;
-static _Atomic(const char *) lost;
-static struct found found; /* constant once `searched`; its functions are in gp_cupti */
+static atomic_bool is_lost;
+static struct gp_reason lost; /* why; constant once `is_lost` */
+static struct found found;    /* constant once `searched`; its functions are in gp_cupti */
 
 /* ---- its functions --------------------------------------------------------------------------- */
 
@@ -83,20 +84,22 @@ static void search(struct found *f)
     void *handle = gp_cupti_open(named_file(), secure_getenv("CUDA_HOME"), &f->reason);
     f->handle = handle;
     if (handle && lacks_driver(handle))
-        f->reason = "libcupti of CUDA 13.2 and later needs the NVIDIA driver; GPUPROF_CUPTI can "
-                    "name an earlier one";
+        f->reason = GP_REASON_TEXT(NO_CUPTI, "libcupti of CUDA 13.2 and later needs the NVIDIA "
+                                             "driver; GPUPROF_CUPTI can name an earlier one");
     else if (handle && !find_functions(f, handle))
-        f->reason = "libcupti.so is not a version we can use; that of CUDA 12.6 or later is";
-    if (!f->reason && f->functions.cuptiGetVersion(&f->version) != CUPTI_SUCCESS)
+        f->reason = GP_REASON_TEXT(
+            NO_CUPTI,
+            "libcupti.so is not a version that gpuprof can use; that of CUDA 12.6 or later is");
+    if (!f->reason.cause && f->functions.cuptiGetVersion(&f->version) != CUPTI_SUCCESS)
         f->version = 0;
 }
 
 /* The lock is not held in the search: the loader's lock may be another thread's of the program,
  * which waits for ours. Two threads may search at a time, and find the same. */
-bool gp_cupti_find(const char **why)
+bool gp_cupti_find(struct gp_reason *why)
 {
     if (!atomic_load(&searched)) {
-        struct found mine = {.reason = NULL};
+        struct found mine = {.reason = GP_NO_REASON};
         search(&mine);
         pthread_mutex_lock(&lock);
         if (!atomic_load(&searched)) {
@@ -106,8 +109,8 @@ bool gp_cupti_find(const char **why)
         }
         pthread_mutex_unlock(&lock);
     }
-    *why = atomic_load(&lost) ? atomic_load(&lost) : found.reason;
-    return !*why;
+    *why = atomic_load(&is_lost) ? lost : found.reason;
+    return !why->cause;
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -127,15 +130,19 @@ void gp_cupti_say_file(void)
         gp_say_limited(&once, 1, "CUPTI is taken from %s", map->l_name);
 }
 
-void gp_cupti_lose(const char *why)
+void gp_cupti_lose(struct gp_reason why)
 {
-    atomic_store(&lost, why);
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&is_lost))
+        lost = why;
+    atomic_store(&is_lost, true);
+    pthread_mutex_unlock(&lock);
 }
 
 bool gp_cupti_has(const void *address)
 {
     Dl_info own, its;
-    return atomic_load(&searched) && !found.reason &&
+    return atomic_load(&searched) && !found.reason.cause &&
            dladdr((void *)gp_cupti.cuptiGetVersion, &own) && dladdr(address, &its) &&
            own.dli_fbase == its.dli_fbase;
 }
@@ -174,72 +181,63 @@ static const char *name_error(const char *function, CUptiResult result)
     return text;
 }
 
-static const char in_use[] =
-    "the GPU's counters are in use by another process (a profiler or a monitor; for DCGM: dcgmi "
-    "profile --pause)";
-
-static char no_permission[512];
-
 /* With the remedy for the surroundings of the process. */
-static const char *forbidden(void)
+static struct gp_reason forbidden(void)
 {
+    static char no_permission[512];
     struct gp_surroundings s;
     pthread_mutex_lock(&lock);
     if (!no_permission[0]) {
-        size_t used = (size_t)snprintf(no_permission, sizeof(no_permission),
-                                       "no permission to read the GPU's counters; ");
+        size_t used = (size_t)snprintf(no_permission, sizeof(no_permission), "%s; ",
+                                       gp_cause_text(GP_CAUSE_NO_PERMISSION));
         gp_surroundings_find(&s, "");
         gp_surroundings_remedy(&s, no_permission + used, sizeof(no_permission) - used);
     }
     pthread_mutex_unlock(&lock);
-    return no_permission;
+    return GP_REASON_TEXT(NO_PERMISSION, no_permission);
 }
 
-static const char by_another[] = "another tool uses CUPTI in this process";
-
-bool gp_cupti_may_pass(const char *why)
-{
-    return why == in_use || why == by_another;
-}
-
-bool gp_cupti_is_forbidden(const char *why)
-{
-    return why == no_permission;
-}
-
-const char *gp_cupti_error(const char *function, CUptiResult result)
+struct gp_reason gp_cupti_error(const char *function, CUptiResult result)
 {
     switch ((int)result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
         return forbidden();
     case CUPTI_ERROR_HARDWARE_BUSY:
-        return in_use;
+        return GP_REASON(COUNTERS_IN_USE);
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
-        return by_another;
+        return GP_REASON_TEXT(COUNTERS_IN_USE, "another tool uses CUPTI in this process");
     case CUPTI_ERROR_INVALID_CHIP_NAME:
-        return "this CUPTI does not know the GPU; a newer CUDA toolkit may";
+        return GP_REASON_TEXT(OTHER_CUPTI,
+                              "this CUPTI does not know the GPU; a newer CUDA toolkit may");
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-        return "the hypervisor does not let this virtual GPU be profiled";
+        return GP_REASON_TEXT(GPU_NOT_PROFILED,
+                              "the hypervisor does not let this virtual GPU be profiled");
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-        return "the GPU is in confidential computing mode, where nothing may be counted";
+        return GP_REASON_TEXT(
+            GPU_NOT_PROFILED,
+            "the GPU is in confidential computing mode, where nothing may be counted");
     case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
-        return "CUPTI counts nothing on mining processors (CMP)";
+        return GP_REASON_TEXT(GPU_NOT_PROFILED, "CUPTI counts nothing on mining processors (CMP)");
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-        return "CUPTI counts nothing on this slice of a GPU (MIG)";
+        return GP_REASON_TEXT(GPU_NOT_PROFILED,
+                              "CUPTI counts nothing on this slice of a GPU (MIG)");
     case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
-        return "CUPTI counts nothing on GPUs that are linked by SLI";
+        return GP_REASON_TEXT(GPU_NOT_PROFILED,
+                              "CUPTI counts nothing on GPUs that are linked by SLI");
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
-        return "CUPTI counts nothing under this version of WSL";
+        return GP_REASON_TEXT(GPU_NOT_PROFILED, "CUPTI counts nothing under this version of WSL");
     case CUPTI_ERROR_NOT_INITIALIZED:
-        return "CUPTI could not start: it is newer than the driver, or the program has ended it";
+        return GP_REASON_TEXT(
+            OTHER_CUPTI,
+            "CUPTI could not start: it is newer than the driver, or the program has ended it");
     default:
         break;
     }
-    return name_error(function, result);
+    return GP_REASON_TEXT(CUPTI_FAILED, name_error(function, result));
 }
 
-bool gp_cupti_failed(const char *function, CUptiResult result, const char **why)
+bool gp_cupti_failed(const char *function, CUptiResult result, struct gp_reason *why)
 {
     if (result == CUPTI_SUCCESS)
         return false;

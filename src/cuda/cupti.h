@@ -52,7 +52,7 @@ extern struct gp_cupti gp_cupti;
  * of cuda/cupti_search.h, CUDA_HOME, /usr/local/cuda, the loader's path. Needs 12.6 or later, which
  * brought the Range Profiler. Returns false with the reason in *why, also when it did so before.
  * Loads the library: call it outside locks the program could wait for. */
-bool gp_cupti_find(const char **why);
+bool gp_cupti_find(struct gp_reason *why);
 
 /* Says once which file was found, but for those that GPUPROF_CUPTI and CUDA_HOME name, and those of
  * the toolkit in /usr/local/cuda. */
@@ -64,9 +64,8 @@ void gp_cupti_load_ahead(void);
 
 /* Whether it has been found, and the address lies in it. */
 bool gp_cupti_has(const void *address);
-/* It is not to be used any more, for the reason `why`, a string that lives for ever: from now on it
- * is not found. */
-void gp_cupti_lose(const char *why);
+/* It is not to be used any more, for the reason `why`: from now on it is not found. */
+void gp_cupti_lose(struct gp_reason why);
 
 /* The functions of this version: all RANGE functions of cupti.def, all SASS functions, all EVENT
  * functions. */
@@ -79,18 +78,13 @@ bool gp_cupti_has_events(void);
 uint32_t gp_cupti_version(void);
 
 /* The failure and its remedy, for people: "the GPU's counters are in use by another process", or
- * else the function's and the error's name. The text lives for ever. */
-const char *gp_cupti_error(const char *function, CUptiResult result);
-
-/* True for such a text where others may free the counters. */
-bool gp_cupti_may_pass(const char *why);
-/* True for the one of a process that has not the right to read them. */
-bool gp_cupti_is_forbidden(const char *why);
+ * else the function's and the error's name, with the cause CUPTI_FAILED. */
+struct gp_reason gp_cupti_error(const char *function, CUptiResult result);
 
 /* Calls a function of CUPTI's; true where that failed, with the reason in *(why). */
 #define GP_CUPTI_FAILED(function, params, why) \
     gp_cupti_failed(#function, gp_cupti.function(params), why)
-bool gp_cupti_failed(const char *function, CUptiResult result, const char **why);
+bool gp_cupti_failed(const char *function, CUptiResult result, struct gp_reason *why);
 
 /* A CUPTI parameter structure, zeroed, its size filled in, and room behind it: a later library
  * writes there all that its own structure has, whichever size is passed. */

@@ -32,7 +32,7 @@ static bool copy_of_environment(const char *name, char copy[PATH_MAX])
  * then has the loader's, which this thread waits for. */
 static void *load(void *unused)
 {
-    const char *ignored;
+    struct gp_reason ignored;
     gp_checker_rests();
     gp_cupti_open(named_file, named_toolkit, &ignored);
     atomic_store(&loading, false);

@@ -108,12 +108,13 @@ static void *open_of_tool(void)
 }
 
 /* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
-static void *open_itself(const char *file, const char *toolkit, const char **why)
+static void *open_itself(const char *file, const char *toolkit, struct gp_reason *why)
 {
     if (file && *file) {
         void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
         if (!handle)
-            *why = "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so";
+            *why = GP_REASON_TEXT(NO_CUPTI,
+                                  "the file GPUPROF_CUPTI names cannot be loaded as libcupti.so");
         return handle; /* the user's word is final */
     }
     void *handle = open_of_tool();
@@ -130,8 +131,9 @@ static void *open_itself(const char *file, const char *toolkit, const char **why
     if (!handle)
         handle = open_of_wheels(true);
     if (!handle)
-        *why = "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, or "
-               "GPUPROF_CUPTI to the file, or pip install 'gpuprof[cupti]'";
+        *why = GP_REASON_TEXT(
+            NO_CUPTI, "libcupti.so was not found; set CUDA_HOME to a CUDA toolkit 12.6 or later, "
+                      "or GPUPROF_CUPTI to the file, or pip install 'gpuprof[cupti]'");
     return handle;
 }
 
@@ -203,7 +205,7 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 #define AnnotateIgnoreReadsEnd(file, line)
 #endif
 
-void *gp_cupti_open(const char *file, const char *toolkit, const char **why)
+void *gp_cupti_open(const char *file, const char *toolkit, struct gp_reason *why)
 {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     void *handle = open_itself(file, toolkit, why);

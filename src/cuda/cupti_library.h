@@ -2,12 +2,13 @@
 #ifndef GPUPROF_CUDA_CUPTI_LIBRARY_H
 #define GPUPROF_CUDA_CUPTI_LIBRARY_H
 
+#include "base/cause.h"
+
 #include <stdbool.h>
 
 /* Loads libcupti and the libraries beside it that it needs. `file` and `toolkit` are the values of
- * GPUPROF_CUPTI and CUDA_HOME, NULL or empty where there are none. NULL with the reason in *why (a
- * string that lives for ever). */
-void *gp_cupti_open(const char *file, const char *toolkit, const char **why);
+ * GPUPROF_CUPTI and CUDA_HOME, NULL or empty where there are none. NULL with the reason in *why. */
+void *gp_cupti_open(const char *file, const char *toolkit, struct gp_reason *why);
 
 /* False before the constructors of the program's libraries, where a program may use the driver
  * already. */

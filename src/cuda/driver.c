@@ -99,6 +99,11 @@ const char *gp_cuda_error(CUresult result)
     return "an unknown CUDA error";
 }
 
+struct gp_reason gp_cuda_reason(CUresult result)
+{
+    return GP_REASON_TEXT(DRIVER_FAILED, gp_cuda_error(result));
+}
+
 bool gp_stream_is_capturing(CUstream stream, bool per_thread_stream, bool unknown)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -9,6 +9,8 @@
 #ifndef __CUDA_API_VERSION_INTERNAL
 #define __CUDA_API_VERSION_INTERNAL
 #endif
+#include "base/cause.h"
+
 #include <cuda.h>
 
 #include <cudaTypedefs.h>
@@ -52,6 +54,7 @@ void gp_real_dlsym_find(void);
 
 /* "CUDA_ERROR_OUT_OF_MEMORY"; never NULL. */
 const char *gp_cuda_error(CUresult result);
+struct gp_reason gp_cuda_reason(CUresult result); /* with that name as its text */
 
 /* True while the stream is captured. `unknown` is the answer where the driver gives an error, as it
  * does for the legacy stream while another one is captured. */

@@ -9,15 +9,22 @@
 
 /* Launches in a row. */
 #define MOST_IN_VAIN 3
-#define OUT_OF_ROOM "its nodes use too many addresses"
-#define NOT_READ "a node of it cannot be read"
-#define IN_ARRAYS "it writes arrays"
-#define WAITS_AND_BRINGS \
-    "it waits for others, which may write memory of the host that it copies from"
-#define FAR_APART "its allocations lie far from each other"
-#define IN_OTHER_CONTEXT "it runs in another context than the current one"
-#define TO_ELSEWHERE "it writes memory of another device or process"
-#define FROM_ELSEWHERE "it copies from memory of another context, device or process"
+#define OUT_OF_ROOM GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the graph's nodes use too many addresses")
+#define NOT_READ GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "a node of the graph cannot be read")
+#define IN_ARRAYS GP_REASON_TEXT(ARRAYS, "the graph writes arrays")
+#define WAITS_AND_BRINGS      \
+    GP_REASON_TEXT(           \
+        GRAPH_NOT_REPEATABLE, \
+        "the graph waits for others, which may write memory of the host that it copies from")
+#define FAR_APART \
+    GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the graph's allocations lie far from each other")
+#define IN_OTHER_CONTEXT \
+    GP_REASON_TEXT(OTHER_CONTEXT, "the graph runs in another context than the current one")
+#define TO_ELSEWHERE \
+    GP_REASON_TEXT(SHARED_MEMORY, "the graph writes memory of another device or process")
+#define FROM_ELSEWHERE            \
+    GP_REASON_TEXT(SHARED_MEMORY, \
+                   "the graph copies from memory of another context, device or process")
 
 bool gp_graph_may_run_again(const struct gp_graph_clone *g)
 {
@@ -42,7 +49,7 @@ static bool add_source(const struct gp_graph_node *n, const struct gp_graph_clon
 }
 
 static bool add_copy_or_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                             struct gp_again *a, const char **why)
+                             struct gp_again *a, struct gp_reason *why)
 {
     struct gp_graph_written w;
     *why = OUT_OF_ROOM;
@@ -51,10 +58,10 @@ static bool add_copy_or_fill(const struct gp_graph_node *n, const struct gp_grap
 }
 
 static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                       struct gp_again *a, CUstream stream, const char **why)
+                       struct gp_again *a, CUstream stream, struct gp_reason *why)
 {
     struct gp_node_launch k;
-    *why = "the parameters of a kernel are not known";
+    *why = GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the parameters of a kernel are not known");
     if (gp_node_launch_make(&k, n, g->stand_ins, stream, false) != CUDA_SUCCESS)
         return false;
     bool added = gp_again_add_kernel(a, &k.call, why);
@@ -63,7 +70,7 @@ static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clon
 }
 
 static bool add_node(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                     struct gp_again *a, CUstream stream, const char **why)
+                     struct gp_again *a, CUstream stream, struct gp_reason *why)
 {
     if (n->disabled || n->left_out)
         return true;
@@ -79,7 +86,8 @@ static bool add_node(const struct gp_graph_node *n, const struct gp_graph_clone 
 }
 
 /* Leaves out copies and fills that write the host's memory: it is not put back. */
-static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g, const char **why)
+static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g,
+                      struct gp_reason *why)
 {
     struct gp_graph_written w;
     *why = NOT_READ;
@@ -106,7 +114,7 @@ static bool is_source_copied(const struct gp_graph_node *n, const struct gp_grap
 /* The memory that the node writes was copied, and so was that from which it copies: others may
  * write that before the second run. */
 static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone *g,
-                      const struct gp_again *a, const char **why)
+                      const struct gp_again *a, struct gp_reason *why)
 {
     struct gp_graph_written w;
     if (n->disabled || n->left_out)
@@ -122,7 +130,7 @@ static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone
 
 /* Memory in the second run that the program does not have, or not any more: of the graph's
  * allocations, and for the bytes that it brings from the host. */
-static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **why)
+static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, struct gp_reason *why)
 {
     uint64_t own = g->stand_ins ? g->stand_ins->bytes : 0, brought;
     *why = FAR_APART;
@@ -145,7 +153,8 @@ static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, const char **
     return brought == 0 || gp_host_sources_take(g, base + own, brought, why);
 }
 
-static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, const char **why)
+static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
+                 struct gp_reason *why)
 {
     bool well = gp_again_begin(a, stream, g->whole == GP_GRAPH_SPLITS, why);
     if (!well)
@@ -165,7 +174,8 @@ static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, 
     return well;
 }
 
-bool gp_graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a, const char **why)
+bool gp_graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
+                   struct gp_reason *why)
 {
     bool saved = save(g, stream, a, why);
     if (!a->not_yet)

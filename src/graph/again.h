@@ -10,7 +10,7 @@
  * False, with the reason in *why, where its nodes cannot run again. To be ended by
  * gp_graph_again_ends in any case. With the gate locked. */
 bool gp_graph_save(struct gp_graph_clone *graph, CUstream stream, struct gp_again *again,
-                   const char **why);
+                   struct gp_reason *why);
 void gp_graph_again_ends(struct gp_graph_clone *graph, struct gp_again *again);
 
 /* Where that has often been in vain it is not tried any more. */

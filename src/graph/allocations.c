@@ -128,7 +128,7 @@ void gp_graph_allocates(void)
 
 void gp_graph_check_allocations(CUgraph graph)
 {
-    if (!atomic_load(&some_allocates) || gp_memory_replay_barred())
+    if (!atomic_load(&some_allocates) || gp_memory_replay_barred().cause)
         return;
     gp_internal_work_begins();
     bool leaves = may_leave_memory(graph);
@@ -136,5 +136,5 @@ void gp_graph_check_allocations(CUgraph graph)
     if (!leaves)
         return;
     gp_launch_before_change();
-    gp_memory_bar_replay("the program allocates memory in a graph");
+    gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "the program allocates memory in a graph"));
 }

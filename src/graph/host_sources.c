@@ -10,8 +10,10 @@
 /* Copies and fills in the host's memory, each of which is compared with each source. */
 #define MOST_WRITTEN 256
 
-#define WRITES_SOURCES "it writes memory of the host that it also copies from"
-#define NOT_READ "a copy from the host could not be made"
+#define WRITES_SOURCES                   \
+    GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, \
+                   "the graph writes memory of the host that it also copies from")
+#define NOT_READ GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "a copy from the host could not be made")
 
 static uint64_t aligned(uint64_t bytes)
 {
@@ -55,7 +57,7 @@ static bool is_written(const struct written *w, struct gp_address_span source)
     return false;
 }
 
-bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, const char **why)
+bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, struct gp_reason *why)
 {
     struct written *w = malloc(sizeof(*w));
     bool all = w && list_written(g, w), well = w != NULL;
@@ -67,13 +69,13 @@ bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, const
         well = all && !is_written(w, gp_span_of_source(&copy));
         *bytes += aligned(gp_copied_bytes(&copy));
     }
-    *why = w ? WRITES_SOURCES : "out of memory";
+    *why = w ? WRITES_SOURCES : GP_REASON(NO_MEMORY);
     free(w);
     return well;
 }
 
 bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, uint64_t bytes,
-                          const char **why)
+                          struct gp_reason *why)
 {
     *why = NOT_READ;
     g->brought = base;

@@ -56,11 +56,11 @@ static bool launch_split(const struct whole_launch *w, CUresult *result)
 }
 
 /* Where its nodes can be launched instead nothing is lost. */
-static void say_not_again(const struct gp_graph_clone *graph, const char *why)
+static void say_not_again(const struct gp_graph_clone *graph, struct gp_reason why)
 {
     static struct gp_say_limit once;
     if (graph->whole != GP_GRAPH_SPLITS && graph->runs.in_vain == 1)
-        gp_say_limited(&once, MOST_SAID, "the kernels of a graph are not measured: %s", why);
+        gp_say_limited(&once, MOST_SAID, "the kernels of a graph are not measured: %s", why.text);
 }
 
 /* True where it was launched. Our memory may have been in its way. */
@@ -78,7 +78,7 @@ static bool launch_and_again(const struct whole_launch *w, struct gp_graph_clone
                              CUresult *result)
 {
     struct gp_again again;
-    const char *why;
+    struct gp_reason why;
     CUresult of_nodes;
     bool saved = gp_graph_save(graph, w->call.stream, &again, &why);
     bool launched = saved && run_for_program(w, result);

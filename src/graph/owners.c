@@ -29,7 +29,8 @@ void gp_graph_owners_add(struct gp_graph_owners *o, CUmemorytype type, CUdevicep
     if (owner && make_room(o))
         o->list[o->count++] = owner;
     else if (owner)
-        gp_memory_bar_replay("out of memory: not all memory that graphs write is known");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(NO_MEMORY, "out of memory: not all memory that graphs write is known"));
 }
 
 static void read_graph(struct gp_graph_owners *o, CUgraph graph, unsigned depth);

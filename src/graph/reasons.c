@@ -22,7 +22,7 @@ void gp_graph_say(enum gp_graph_reason why)
         [GP_GRAPH_TOO_WIDE] =
             "too many of its kernels run side by side and may wait for each other",
         [GP_GRAPH_SEVERAL_CONTEXTS] = "it may work in several contexts",
-        [GP_GRAPH_BESIDE_CAPTURE] = "a stream was being captured at its launch",
+        [GP_GRAPH_BESIDE_CAPTURE] = "a stream was being captured at the launch",
         [GP_GRAPH_NOT_FOLLOWED] = "it was changed in a way that is not followed",
         [GP_GRAPH_WAITS] = "a kernel in it waits for the host or for other work",
         [GP_GRAPH_BROKE_OFF] = "a node of it could not be launched by itself",

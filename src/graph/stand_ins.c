@@ -15,8 +15,6 @@
 /* Bytes between them that are given to the gaps, beside as many as they have themselves. */
 #define MOST_BETWEEN ((uint64_t)64 << 20)
 
-static const char not_there[] = "its memory leads to memory that a graph allocates";
-
 struct gp_replaced_parameters {
     size_t size;
     void *extra[GP_EXTRA_WORDS];
@@ -89,7 +87,7 @@ void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base)
     s->base = base;
     for (unsigned i = 0; i < s->count; i++) {
         gp_buffer_add(GP_BUFFER_DEVICE, base + s->list[i].offset, s->list[i].bytes);
-        gp_buffer_add_foreign(s->list[i].address, s->list[i].bytes, not_there);
+        gp_buffer_add_foreign(s->list[i].address, s->list[i].bytes, GP_REASON(GRAPH_MEMORY));
     }
 }
 
@@ -139,7 +137,7 @@ static uint64_t distance(const struct gp_stand_ins *s, CUdeviceptr address)
 static bool is_around(const struct gp_stand_ins *s, CUdeviceptr address)
 {
     uint64_t own = distance(s, address);
-    return own <= AROUND && own < gp_buffer_distance(address, not_there);
+    return own <= AROUND && own < gp_buffer_distance(address, GP_CAUSE_GRAPH_MEMORY);
 }
 
 CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)

@@ -161,16 +161,17 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
     return result;
 }
 
-#define HOST_REGISTER(symbol)                                                        \
-    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags)          \
-    {                                                                                \
-        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                          \
-        CUresult result = gp_cuda.symbol(p, bytesize, Flags);                        \
-        if (result == CUDA_SUCCESS && (Flags & CU_MEMHOSTREGISTER_IOMEMORY))         \
-            gp_memory_bar_replay("kernels can write to another device's registers"); \
-        else if (result == CUDA_SUCCESS)                                             \
-            gp_buffer_add_host(p, bytesize);                                         \
-        return result;                                                               \
+#define HOST_REGISTER(symbol)                                                                      \
+    GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags)                        \
+    {                                                                                              \
+        GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                                        \
+        CUresult result = gp_cuda.symbol(p, bytesize, Flags);                                      \
+        if (result == CUDA_SUCCESS && (Flags & CU_MEMHOSTREGISTER_IOMEMORY))                       \
+            gp_memory_bar_replay(                                                                  \
+                GP_REASON_TEXT(REPLAY_BARRED, "kernels can write to another device's registers")); \
+        else if (result == CUDA_SUCCESS)                                                           \
+            gp_buffer_add_host(p, bytesize);                                                       \
+        return result;                                                                             \
     }
 HOST_REGISTER(cuMemHostRegister)
 HOST_REGISTER(cuMemHostRegister_v2)
@@ -263,7 +264,7 @@ GP_EXPORT CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
     gp_mapping_remove(ptr, size);
     CUresult result = gp_cuda.cuMemUnmap(ptr, size);
     if (result != CUDA_SUCCESS)
-        gp_memory_bar_replay("the program failed to unmap memory");
+        gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "the program failed to unmap memory"));
     gp_gate_leave();
     return result;
 }

@@ -116,7 +116,8 @@ GP_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Fla
     if (result == CUDA_SUCCESS && known)
         gp_peer_enabled(current, peerContext);
     else if (result == CUDA_SUCCESS)
-        gp_memory_bar_replay("the program writes to memory of another GPU");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(REPLAY_BARRED, "the program writes to memory of another GPU"));
     gp_gate_leave();
     return result;
 }
@@ -128,7 +129,8 @@ static void note_pool_access(CUmemoryPool pool, const CUmemAccessDesc *map, size
             gp_pool_set_access(pool, map[i].location.id,
                                map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
         else if (map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            gp_memory_bar_replay("the host can write memory of a pool");
+            gp_memory_bar_replay(
+                GP_REASON_TEXT(REPLAY_BARRED, "the host can write memory of a pool"));
 }
 
 GP_EXPORT CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)

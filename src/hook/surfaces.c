@@ -44,17 +44,18 @@ GP_EXPORT CUresult cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArr
 }
 
 /* A destruction that fails is the program's mistake, and leaves us without the array. */
-#define DESTROYS(symbol, going, parameters, handle)                                      \
-    GP_EXPORT CUresult symbol parameters                                                 \
-    {                                                                                    \
-        GP_FORWARD(symbol, (handle));                                                    \
-        gp_gate_enter();                                                                 \
-        bool gone = going(handle);                                                       \
-        CUresult result = gp_cuda.symbol(handle);                                        \
-        if (gone && result != CUDA_SUCCESS)                                              \
-            gp_memory_bar_replay("the program failed to destroy an array of a surface"); \
-        gp_gate_leave();                                                                 \
-        return result;                                                                   \
+#define DESTROYS(symbol, going, parameters, handle)                                     \
+    GP_EXPORT CUresult symbol parameters                                                \
+    {                                                                                   \
+        GP_FORWARD(symbol, (handle));                                                   \
+        gp_gate_enter();                                                                \
+        bool gone = going(handle);                                                      \
+        CUresult result = gp_cuda.symbol(handle);                                       \
+        if (gone && result != CUDA_SUCCESS)                                             \
+            gp_memory_bar_replay(GP_REASON_TEXT(                                        \
+                REPLAY_BARRED, "the program failed to destroy an array of a surface")); \
+        gp_gate_leave();                                                                \
+        return result;                                                                  \
     }
 DESTROYS(cuSurfObjectDestroy, gp_surface_going, (CUsurfObject surfObject), surfObject)
 DESTROYS(cuArrayDestroy, gp_array_going, (CUarray hArray), hArray)

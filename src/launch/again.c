@@ -28,21 +28,21 @@
 /* Work of many kernels has no grid of its own. */
 static const unsigned no_grid[3];
 
-bool gp_again_begin(struct gp_again *a, CUstream stream, bool only_known, const char **why)
+bool gp_again_begin(struct gp_again *a, CUstream stream, bool only_known, struct gp_reason *why)
 {
     enum gp_passed_over reason;
     *a = (struct gp_again){.context = gp_context_of_stream(stream, &reason),
                            .only_known = only_known};
-    *why = "its context cannot be entered";
+    *why = GP_REASON_TEXT(CONTEXT_GONE, "the context of the stream cannot be entered");
     if (!a->context)
         return false;
-    *why = "no kernel is to run more often than in the program";
+    *why = GP_REASON_TEXT(REPLAY_BARRED, "no kernel is to run more often than in the program");
     if (gp_user.recorded.replay_off)
         return false;
     *why = gp_memory_replay_barred();
-    if (!*why)
+    if (!why->cause)
         *why = gp_context_disturbed(a->context);
-    return !*why;
+    return !why->cause;
 }
 
 bool gp_again_add_roots(struct gp_again *a, const void *bytes, size_t size)
@@ -63,19 +63,20 @@ bool gp_again_add_roots(struct gp_again *a, const void *bytes, size_t size)
     return true;
 }
 
-/* Why a kernel must not run again, or would not end; NULL where it may. */
-static const char *not_again(struct gp_kernel *kernel, const struct gp_launch *call,
-                             const struct gp_context *c)
+/* Why a kernel must not run again, or would not end; none where it may. */
+static struct gp_reason not_again(struct gp_kernel *kernel, const struct gp_launch *call,
+                                  const struct gp_context *c)
 {
-    if (kernel->runs_once || kernel->refused)
-        return kernel->runs_once ? kernel->runs_once : kernel->refused;
+    if (kernel->runs_once.cause || atomic_load(&kernel->is_refused))
+        return gp_reason_or(kernel->runs_once, kernel->refused);
     if (kernel->schedule.broken)
-        return "a kernel of it writes memory that its parameters do not lead to";
+        return GP_REASON_TEXT(
+            NOT_COPIED, "a kernel of the graph writes memory that its parameters do not lead to");
     if (gp_launch_polls(kernel, call, c))
         return GP_DOES_NOT_END;
     if (gp_kernels_launch_graphs() && gp_kernel_may_launch_graphs(call->function))
-        return "a kernel's module launches graphs from the device";
-    return NULL;
+        return GP_REASON_TEXT(RUNS_ONCE, "a kernel's module launches graphs from the device");
+    return GP_NO_REASON;
 }
 
 static bool is_known(const struct gp_kernel *kernel)
@@ -93,33 +94,33 @@ static void add_module(struct gp_again *a, const void *module)
         a->modules[a->module_count++] = module;
 }
 
-bool gp_again_add_kernel(struct gp_again *a, const struct gp_launch *call, const char **why)
+bool gp_again_add_kernel(struct gp_again *a, const struct gp_launch *call, struct gp_reason *why)
 {
     static unsigned char bytes[GP_MOST_PARAMETER_BYTES]; /* under the gate: one at a time */
     size_t size;
     struct gp_kernel *kernel = gp_kernel_find(call->function);
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     if (!kernel)
         return false;
     *why = not_again(kernel, call, a->context);
-    if (*why)
+    if (why->cause)
         return false;
-    *why = "a kernel was not measured yet";
+    *why = GP_REASON_TEXT(NOT_MEASURED, "a kernel of the graph was not measured yet");
     a->not_yet = a->only_known && !is_known(kernel);
     if (a->not_yet)
         return false;
-    *why = "the parameters of a kernel are not known";
+    *why = GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the parameters of a kernel are not known");
     if (!gp_kernel_parameters(kernel, call, bytes, &size))
         return false;
     add_module(a, kernel->module);
     a->seconds += kernel->longest;
     a->may_wait = a->may_wait || gp_kernel_may_wait(kernel, &a->context->device);
-    *why = "its kernels have too many parameters";
+    *why = GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the graph's kernels have too many parameters");
     return gp_again_add_roots(a, bytes, size);
 }
 
 /* Copies of launches may be in its way. */
-static bool take(struct gp_again *a, const struct gp_reach *reach, const char **why)
+static bool take(struct gp_again *a, const struct gp_reach *reach, struct gp_reason *why)
 {
     struct gp_context *c = a->context;
     if (gp_snapshot_take(a->snapshot, reach, why))
@@ -131,9 +132,10 @@ static bool take(struct gp_again *a, const struct gp_reach *reach, const char **
            gp_snapshot_take(a->snapshot, reach, why);
 }
 
-bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule, const char **why)
+bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule,
+                   struct gp_reason *why)
 {
-    *why = "it writes memory that its parameters do not lead to";
+    *why = GP_REASON_TEXT(NOT_COPIED, "the graph writes memory that its parameters do not lead to");
     if (schedule->broken)
         return false;
     gp_modules_resolve(a->context->handle);
@@ -154,13 +156,14 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
         return false;
     /* The host would see the writes of the second run, or its own would be undone: it may know
      * before us that the work has ended. */
-    *why = "it reaches page-locked host memory";
+    *why = GP_REASON_TEXT(HOST_MEMORY, "the launch reaches page-locked host memory");
     if (gp_snapshot_reaches_host(s))
         return false;
-    *why = "it reaches managed memory";
+    *why = GP_REASON_TEXT(HOST_MEMORY, "the launch reaches managed memory");
     if (gp_snapshot_reaches_managed(s))
         return false;
-    *why = "it reaches memory that other devices access directly";
+    *why = GP_REASON_TEXT(SHARED_MEMORY,
+                          "the launch reaches memory that other devices access directly");
     return !gp_snapshot_reaches_direct(s);
 }
 
@@ -169,7 +172,7 @@ bool gp_again_reaches(const struct gp_again *a, CUdeviceptr address)
     return gp_snapshot_reaches(a->snapshot, address);
 }
 
-CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, const char **why)
+CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, struct gp_reason *why)
 {
     struct gp_context *c = a->context;
     struct gp_snapshot *s = gp_context_snapshot(c, why);
@@ -182,7 +185,7 @@ CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, const char **w
 
 /* True when the work has ended, within so many seconds. A wait in vain is charged no more than the
  * first one, as of a kernel that takes long. */
-static bool has_ended(struct gp_again *a, double most, const char **why)
+static bool has_ended(struct gp_again *a, double most, struct gp_reason *why)
 {
     struct gp_context *c = a->context;
     double began = gp_clock_seconds();
@@ -194,7 +197,8 @@ static bool has_ended(struct gp_again *a, double most, const char **why)
     else if (!a->rewound)
         gp_added_less(waited); /* the program's own run */
     a->failed = result != CUDA_SUCCESS && !c->busy;
-    *why = c->busy ? "it did not end in time" : gp_cuda_error(result);
+    *why = c->busy ? GP_REASON_TEXT(DOES_NOT_END, "the graph did not end in time")
+                   : gp_cuda_reason(result);
     return result == CUDA_SUCCESS;
 }
 
@@ -207,18 +211,18 @@ static double own_limit(const struct gp_again *a)
 }
 
 static bool wrote_only_copied(struct gp_again *a, struct gp_verify_schedule *schedule,
-                              const char **why)
+                              struct gp_reason *why)
 {
     bool elsewhere;
     if (!gp_snapshot_verify(a->snapshot, &elsewhere, why))
         return false;
     gp_verify_count(schedule, no_grid);
     schedule->broken = schedule->broken || elsewhere;
-    *why = "it writes memory that its parameters do not lead to";
+    *why = GP_REASON_TEXT(NOT_COPIED, "the graph writes memory that its parameters do not lead to");
     return !elsewhere;
 }
 
-bool gp_again_rewind(struct gp_again *a, struct gp_verify_schedule *schedule, const char **why)
+bool gp_again_rewind(struct gp_again *a, struct gp_verify_schedule *schedule, struct gp_reason *why)
 {
     a->rewound = has_ended(a, own_limit(a), why) && wrote_only_copied(a, schedule, why) &&
                  gp_snapshot_rewind(a->snapshot, why);
@@ -241,7 +245,7 @@ static double rest_limit(const struct gp_again *a)
 
 static void put_back(struct gp_again *a)
 {
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     struct gp_context *c = a->context;
     if (a->rewound && gp_context_goes_on(c))
         has_ended(a, rest_limit(a), &why);

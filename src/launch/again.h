@@ -33,26 +33,29 @@ struct gp_again {
  * then they are not measured: where there is another way for them, only those are taken of which it
  * is known (only_known). False, with the reason in *why, where nothing there can be run again. To
  * be ended by gp_again_end in any case. */
-bool gp_again_begin(struct gp_again *again, CUstream stream, bool only_known, const char **why);
+bool gp_again_begin(struct gp_again *again, CUstream stream, bool only_known,
+                    struct gp_reason *why);
 /* Adds a kernel of it. False, with the reason in *why, for one that must not run again. */
-bool gp_again_add_kernel(struct gp_again *again, const struct gp_launch *call, const char **why);
+bool gp_again_add_kernel(struct gp_again *again, const struct gp_launch *call,
+                         struct gp_reason *why);
 /* Adds bytes that may hold addresses of memory that it uses. False when that is too much. */
 bool gp_again_add_roots(struct gp_again *again, const void *bytes, size_t size);
 
 /* So many bytes of device memory, of our own, that stand in for memory which only the work itself
  * has; 0, with the reason in *why, where they cannot be had. */
-CUdeviceptr gp_again_stand_in(struct gp_again *again, uint64_t bytes, const char **why);
+CUdeviceptr gp_again_stand_in(struct gp_again *again, uint64_t bytes, struct gp_reason *why);
 
 /* Copies the memory that the work reaches; nothing else runs. The schedule says whether it is to be
  * verified that it writes no other. False, with the reason in *why, where that cannot be done. */
 bool gp_again_save(struct gp_again *again, const struct gp_verify_schedule *schedule,
-                   const char **why);
+                   struct gp_reason *why);
 /* True where the address lies in memory that was copied. */
 bool gp_again_reaches(const struct gp_again *again, CUdeviceptr address);
 /* When the work was submitted: waits for its end, and makes memory as it was before. False, with
  * the reason in *why, where that cannot be done: memory is as the work left it, or it still runs.
  * Counts the run in the schedule. */
-bool gp_again_rewind(struct gp_again *again, struct gp_verify_schedule *schedule, const char **why);
+bool gp_again_rewind(struct gp_again *again, struct gp_verify_schedule *schedule,
+                     struct gp_reason *why);
 /* Makes memory as the work left it, where it was made as before. */
 void gp_again_end(struct gp_again *again);
 

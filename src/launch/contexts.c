@@ -45,19 +45,20 @@ static bool push(const struct gp_context *c)
  * that waited for the host, are dropped. */
 static void end_pass(struct gp_context *c)
 {
-    const char *why;
+    struct gp_reason why;
     const struct gp_run run = {.refused = true};
     if (c->in_pass)
         c->collector->end(c->collection, c->pass_slot, c->pass, &run, &why);
     c->in_pass = false;
 }
 
-void gp_say_without_hardware(bool instrumented, const char *why)
+void gp_say_without_hardware(bool instrumented, struct gp_reason why)
 {
     static struct gp_say_limit once;
-    gp_say_limited(
-        &once, 1, "only times, shapes and %s are measured: %s",
-        instrumented ? "counters of instrumented code" : "theoretical occupancy of launches", why);
+    gp_say_limited(&once, 1, "only times, shapes and %s are measured: %s",
+                   instrumented ? "counters of instrumented code"
+                                : "theoretical occupancy of launches",
+                   why.text);
 }
 
 /* The context is current while it is alive. */
@@ -77,9 +78,9 @@ static void close_collection(struct gp_context *c, bool alive)
     if (c->pending)
         gp_pending_settle(&c->pending, c->collector, c->collection, false);
     c->in_pass = false;
-    if (c->on_trial)
+    if (c->on_trial.cause)
         gp_say_without_hardware(c->collector->passes(c->collection).instrumented, c->on_trial);
-    c->on_trial = NULL;
+    c->on_trial = GP_NO_REASON;
     c->collector->close(c->collection, alive && !c->busy);
     c->collection = NULL;
     if (gp_collectors_left_code())
@@ -272,9 +273,9 @@ static bool close_others(const struct gp_context *c)
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */
-bool gp_context_collects(struct gp_context *c, const char **why)
+bool gp_context_collects(struct gp_context *c, struct gp_reason *why)
 {
-    *why = NULL;
+    *why = GP_NO_REASON;
     if (gp_tool_at_work())
         return false;
     if (c->collection) {
@@ -288,7 +289,7 @@ bool gp_context_collects(struct gp_context *c, const char **why)
     if (!c->described)
         gp_collector_describe(&c->device);
     c->described = true;
-    *why = NULL;
+    *why = GP_NO_REASON;
     if (!close_others(c))
         return false;
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
@@ -339,23 +340,23 @@ static bool make_events(struct gp_context *c)
     return made;
 }
 
-struct gp_context *gp_context_enter(CUcontext handle, const char **why)
+struct gp_context *gp_context_enter(CUcontext handle, struct gp_reason *why)
 {
     struct gp_context *c = find(handle);
     if (c) {
-        *why = NULL;
+        *why = GP_NO_REASON;
         return c->dead ? NULL : c;
     }
     CUdevice device;
-    *why = "no device is current";
+    *why = GP_REASON_TEXT(CONTEXT_GONE, "no device is current");
     if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return NULL;
-    *why = "out of memory";
+    *why = GP_REASON(NO_MEMORY);
     c = calloc(1, sizeof(*c));
     if (!c)
         return NULL;
     c->handle = handle;
-    *why = "no event can be made to wait for";
+    *why = GP_REASON_TEXT(DRIVER_FAILED, "no event can be made to wait for");
     if (!make_events(c)) {
         free(c);
         return NULL;
@@ -367,9 +368,9 @@ struct gp_context *gp_context_enter(CUcontext handle, const char **why)
 }
 
 static struct gp_snapshot *open_once(struct gp_context *c, struct gp_snapshot **snapshot,
-                                     bool for_many, const char **why)
+                                     bool for_many, struct gp_reason *why)
 {
-    if (!*snapshot && !c->no_snapshot) {
+    if (!*snapshot && !c->no_snapshot.cause) {
         *snapshot = gp_snapshot_open(c->handle, for_many, why);
         if (!*snapshot)
             c->no_snapshot = *why;
@@ -378,12 +379,12 @@ static struct gp_snapshot *open_once(struct gp_context *c, struct gp_snapshot **
     return *snapshot;
 }
 
-struct gp_snapshot *gp_context_snapshot(struct gp_context *c, const char **why)
+struct gp_snapshot *gp_context_snapshot(struct gp_context *c, struct gp_reason *why)
 {
     return open_once(c, &c->snapshot, true, why);
 }
 
-struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *c, const char **why)
+struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *c, struct gp_reason *why)
 {
     return open_once(c, &c->graph_snapshot, false, why);
 }

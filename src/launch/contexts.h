@@ -20,12 +20,12 @@ struct gp_context {
     struct gp_collection *collection;   /* NULL: nothing is collected there at present */
     struct gp_snapshot *snapshot;       /* NULL until a launch is to be replayed */
     struct gp_snapshot *graph_snapshot; /* of a whole graph (launch/again.h); the same */
-    const char *no_snapshot;            /* why there can be none, NULL while there may be */
+    struct gp_reason no_snapshot;       /* why there can be none; none while there may be */
     struct gp_pending *pending;         /* launches whose counters were not read yet */
     struct gp_held *held;               /* those of them that have passes to come */
     struct gp_held *unwritten;          /* given up, and their copies are still to be written */
     unsigned lost;                      /* so many of them were, which is still to be said */
-    const char *why_lost;
+    struct gp_reason why_lost;
     bool counts_hardware;      /* there is a session, since the first of those */
     CUresult rest;             /* whether it was at rest when another one wanted its counters */
     bool wait_failed;          /* the last wait for those, or for work in front of them */
@@ -47,20 +47,21 @@ struct gp_context {
     unsigned held_up; /* waits in vain, one after the other, for kernels that wait for the host */
     bool in_pass;     /* whose kernel was abandoned: the pass is ended once the context is idle */
     unsigned pass, pass_slot;
-    const char *on_trial; /* why the hardware counts nothing; whether more is counted shows soon */
-    bool dead;            /* a kernel failed: nothing works in it any more */
+    struct gp_reason
+        on_trial; /* why the hardware counts nothing; whether more is counted shows soon */
+    bool dead;    /* a kernel failed: nothing works in it any more */
     struct gp_context *prev, *next;
 };
 
-/* The context, which is current; NULL with the reason in *why, which is NULL for a context that has
+/* The context, which is current; NULL with the reason in *why, which is none for a context that has
  * failed and of which that was said. */
-struct gp_context *gp_context_enter(CUcontext handle, const char **why);
+struct gp_context *gp_context_enter(CUcontext handle, struct gp_reason *why);
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
- * reason in *why, which is NULL where another context is at work that has the counters now. */
-bool gp_context_collects(struct gp_context *context, const char **why);
+ * reason in *why, which is none where another context is at work that has the counters now. */
+bool gp_context_collects(struct gp_context *context, struct gp_reason *why);
 
 /* Says once that the hardware counts nothing, and the measurements that are made all the same. */
-void gp_say_without_hardware(bool instrumented, const char *why);
+void gp_say_without_hardware(bool instrumented, struct gp_reason why);
 
 /* True where something can be replayed there: no kernel has failed, or was abandoned and runs on.
  */
@@ -89,14 +90,14 @@ void gp_context_wait_for_tail(struct gp_context *context);
 
 /* The context's snapshot of launches, and the one of a whole graph; made when first
  * asked for. NULL with the reason in *why. */
-struct gp_snapshot *gp_context_snapshot(struct gp_context *context, const char **why);
-struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *context, const char **why);
+struct gp_snapshot *gp_context_snapshot(struct gp_context *context, struct gp_reason *why);
+struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *context, struct gp_reason *why);
 
-/* Why memory of the context may change while a launch is replayed there: NULL where nobody else can
+/* Why memory of the context may change while a launch is replayed there: none where nobody else can
  * write it, or all others that can are idle. */
-const char *gp_context_disturbed(const struct gp_context *context);
+struct gp_reason gp_context_disturbed(const struct gp_context *context);
 /* The same of memory that is every context's. */
-const char *gp_others_disturb(const struct gp_context *context);
+struct gp_reason gp_others_disturb(const struct gp_context *context);
 
 /* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
 struct gp_program_change {

@@ -30,15 +30,17 @@
 #define NAP_NS 50000
 #define MOST_REST 0.005
 
-#define TOO_LONG "it took too long to be run again"
-#define LED_FURTHER "its memory led to other memory, of which there was no copy"
+#define TOO_LONG GP_REASON_TEXT(TAKES_LONG, "the launch took too long to be run again")
+#define LED_FURTHER            \
+    GP_REASON_TEXT(NOT_COPIED, \
+                   "the launch's memory led to other memory, of which there was no copy")
 
 /* All that has to be known is known of the kernel, by launches that were measured when they were
  * made. */
 static bool is_known(struct gp_kernel *kernel, const struct gp_launch *call,
                      const struct gp_context *c)
 {
-    return kernel->ended && kernel->reach == GP_REACH_DIRECT && !kernel->runs_once &&
+    return kernel->ended && kernel->reach == GP_REACH_DIRECT && !kernel->runs_once.cause &&
            !kernel->schedule.broken && kernel->schedule.launches >= GP_VERIFY_FIRST &&
            !gp_kernel_may_wait(kernel, &c->device) &&
            !gp_kernel_may_use_textures(kernel, 10 * c->device.cc_major + c->device.cc_minor) &&
@@ -137,7 +139,7 @@ static bool is_beside_unending(const struct gp_context *c, const struct gp_launc
 
 static bool is_undisturbed(const struct gp_context *c)
 {
-    return !gp_memory_replay_barred() && gp_peers_of(c->handle, NULL, 0) == 0;
+    return !gp_memory_replay_barred().cause && gp_peers_of(c->handle, NULL, 0) == 0;
 }
 
 /* Enters it as a launch that is under way. It has a slot and a record from here on. */
@@ -237,7 +239,7 @@ CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
         gp_ended_watch(h->measurement.context->handle, h->clock, h->measurement.index,
                        h->measurement.context->empty_ms);
     if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)
-        h->measurement.broken_off = gp_cuda_error(copied != CUDA_SUCCESS ? copied : result);
+        h->measurement.broken_off = gp_cuda_reason(copied != CUDA_SUCCESS ? copied : result);
     atomic_store(&h->under_way, false);
     return result;
 }
@@ -310,7 +312,7 @@ static bool is_copy_whole(struct gp_held *h)
 {
     struct gp_measurement *m = &h->measurement;
     bool whole = false;
-    const char *why;
+    struct gp_reason why;
     if (h->whole || !gp_kernel_may_load_addresses(m->kernel, &m->context->device)) {
         h->whole = true;
         return true;
@@ -345,11 +347,11 @@ static void replay_from_start(struct gp_held *h)
 {
     struct gp_measurement *m = &h->measurement;
     take_time(h);
-    if (!m->broken_off && m->run.native_ms == 0)
+    if (!m->broken_off.cause && m->run.native_ms == 0)
         gp_time_replay(m);
-    if (!m->broken_off)
+    if (!m->broken_off.cause)
         gp_replay_passes(m, true);
-    if (!m->broken_off)
+    if (!m->broken_off.cause)
         gp_check_time(m);
 }
 
@@ -357,7 +359,7 @@ void gp_measure_deferred(struct gp_held *h)
 {
     struct gp_measurement *m = &h->measurement;
     double start = gp_clock_seconds();
-    if (!m->broken_off && is_copy_whole(h))
+    if (!m->broken_off.cause && is_copy_whole(h))
         replay_from_start(h);
     gp_snapshot_done(m->snapshot);
     h->deferred = false;

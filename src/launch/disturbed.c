@@ -24,22 +24,24 @@ static bool is_at_rest(CUcontext handle)
     return at_rest;
 }
 
-static const char *disturbs(const struct gp_context *c, const CUcontext *others, size_t count,
-                            size_t most)
+static struct gp_reason disturbs(const struct gp_context *c, const CUcontext *others, size_t count,
+                                 size_t most)
 {
     bool at_rest = count <= most;
     for (size_t i = 0; i < count && at_rest; i++)
         at_rest = others[i] == c->handle || is_at_rest(others[i]);
-    return at_rest ? NULL : "another GPU that can write its memory is at work";
+    return at_rest ? GP_NO_REASON
+                   : GP_REASON_TEXT(BESIDE_WORK,
+                                    "another GPU that can write the launch's memory is at work");
 }
 
-const char *gp_context_disturbed(const struct gp_context *c)
+struct gp_reason gp_context_disturbed(const struct gp_context *c)
 {
     CUcontext peers[MOST_PEERS];
     return disturbs(c, peers, gp_peers_of(c->handle, peers, MOST_PEERS), MOST_PEERS);
 }
 
-const char *gp_others_disturb(const struct gp_context *c)
+struct gp_reason gp_others_disturb(const struct gp_context *c)
 {
     CUcontext all[GP_MOST_CONTEXTS];
     return disturbs(c, all, gp_contexts_used(all), GP_MOST_CONTEXTS);

@@ -24,7 +24,13 @@
  * sum together. */
 #define ROUNDS 2
 
-#define NOT_ENDED "another replay did not end before it was measured"
+#define CAPTURED \
+    GP_REASON_TEXT(IN_CAPTURE, "a stream was being captured before the launch was measured")
+#define AT_WORK                                                                            \
+    GP_REASON_TEXT(BESIDE_WORK, "other work on the GPU did not end before the launch was " \
+                                "measured")
+#define NOT_ENDED \
+    GP_REASON_TEXT(BESIDE_WORK, "another replay did not end before the launch was measured")
 
 /* Times that lost counters are reported. */
 #define MOST_LOST 3
@@ -33,7 +39,7 @@ bool gp_may_be_held(struct gp_measurement *m)
 {
     const struct gp_device *device = &m->context->device;
     return m->snapshot && m->context->collector->sweep && m->run.parameters && !gp_user.at_once &&
-           !gp_snapshot_not_to_be_held(m->snapshot) &&
+           !gp_snapshot_not_to_be_held(m->snapshot).cause &&
            !gp_kernel_may_use_textures(m->kernel, 10 * device->cc_major + device->cc_minor);
 }
 
@@ -51,35 +57,31 @@ bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
     return true;
 }
 
-static const char captured[] = "a stream was being captured before it was measured";
-static const char at_work[] = "other work on the GPU did not end before it was measured";
-static const char context_gone[] = "its context was gone before it was measured";
-
 /* Why the context is not at rest. It may be there all the same: then it is current. */
-static const char *why_not_at_rest(const struct gp_context *c)
+static struct gp_reason why_not_at_rest(const struct gp_context *c)
 {
     CUcontext current = NULL;
     bool there =
         !c->dead && gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == c->handle;
     if (there && gp_captures() > 0)
-        return captured;
+        return CAPTURED;
     if (there &&
         (gp_unending_runs(c->handle) || gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
-        return at_work;
-    return context_gone;
+        return AT_WORK;
+    return GP_REASON(CONTEXT_GONE);
 }
 
-/* Why nothing can be replayed in the context now; NULL where it can. */
-static const char *not_to_be_replayed(const struct gp_context *c, bool alive)
+/* Why nothing can be replayed in the context now; none where it can. */
+static struct gp_reason not_to_be_replayed(const struct gp_context *c, bool alive)
 {
     if (!alive || c->dead)
         return why_not_at_rest(c);
     if (c->busy)
-        return at_work;
+        return AT_WORK;
     if (gp_captures() > 0)
-        return captured;
-    const char *barred = gp_memory_replay_barred();
-    return barred ? barred : gp_context_disturbed(c);
+        return CAPTURED;
+    struct gp_reason barred = gp_memory_replay_barred();
+    return barred.cause ? barred : gp_context_disturbed(c);
 }
 
 /* The passes of a launch that the collector wants now. */
@@ -88,11 +90,11 @@ static void replay(struct gp_held *h, bool made)
     struct gp_measurement *m = &h->measurement;
     double start = gp_clock_seconds();
     unsigned runs = m->runs;
-    m->broken_off = NULL; /* another way may not break off */
+    m->broken_off = GP_NO_REASON; /* another way may not break off */
     gp_replay_passes(m, made);
-    if (!m->broken_off && gp_check_time_again(m))
+    if (!m->broken_off.cause && gp_check_time_again(m))
         gp_pending_time(h->record, rint(1e6 * m->run.native_ms));
-    if (m->runs != runs || m->broken_off)
+    if (m->runs != runs || m->broken_off.cause)
         gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
                          m->broken_off);
 }
@@ -101,7 +103,7 @@ static void replay(struct gp_held *h, bool made)
  * still be writing some of it. */
 static void put_back(struct gp_context *c)
 {
-    const char *why;
+    struct gp_reason why;
     if (!c->snapshot || c->dead)
         return;
     if (!gp_snapshot_put_back(c->snapshot, !c->busy, &why) && gp_session_measures())
@@ -109,9 +111,9 @@ static void put_back(struct gp_context *c)
     gp_snapshot_done(c->snapshot);
 }
 
-static const char *why_not_gone_on(const struct gp_context *c)
+static struct gp_reason why_not_gone_on(const struct gp_context *c)
 {
-    return c->dead ? context_gone : NOT_ENDED;
+    return c->dead ? GP_REASON(CONTEXT_GONE) : NOT_ENDED;
 }
 
 /* More is to be had of it. */
@@ -121,9 +123,9 @@ static bool is_open(const struct gp_context *c, const struct gp_held *h)
 }
 
 /* Nothing more is to be had of it, for that reason if there is one. */
-static void drop(struct gp_context *c, struct gp_held *h, const char *why)
+static void drop(struct gp_context *c, struct gp_held *h, struct gp_reason why)
 {
-    if (why) {
+    if (why.cause) {
         gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes, why);
         c->lost++;
         c->why_lost = why;
@@ -136,16 +138,16 @@ static void say_lost(struct gp_context *c)
     static struct gp_say_limit once;
     if (c->lost)
         gp_say_limited(&once, MOST_LOST, "counters of %u launch%s are lost: %s", c->lost,
-                       c->lost == 1 ? "" : "es", c->why_lost);
+                       c->lost == 1 ? "" : "es", c->why_lost.text);
     c->lost = 0;
 }
 
-static void drop_all(struct gp_context *c, const char *why)
+static void drop_all(struct gp_context *c, struct gp_reason why)
 {
     struct gp_held *h, *next;
     c->deferred_seconds = 0;
     DL_FOREACH_SAFE(c->held, h, next)
-    drop(c, h, is_open(c, h) ? why : NULL);
+    drop(c, h, is_open(c, h) ? why : GP_NO_REASON);
 }
 
 /* Where the gate could not be locked, a launch may be under way still. */
@@ -157,7 +159,7 @@ static void measure_deferred(struct gp_context *c)
         if (!gp_context_goes_on(c) || !h->deferred)
             continue;
         if (atomic_load(&h->under_way))
-            drop(c, h, at_work);
+            drop(c, h, AT_WORK);
         else
             gp_measure_deferred(h);
     }
@@ -205,13 +207,13 @@ void gp_drain(struct gp_context *c, bool alive)
         c->busy = false; /* abandoned kernels there have ended: the context is idle */
     /* While a stream is captured nobody has waited for the context. */
     gp_held_release_written(c, alive && gp_captures() == 0);
-    const char *why = c->held ? not_to_be_replayed(c, alive) : NULL;
-    if (!why)
+    struct gp_reason why = c->held ? not_to_be_replayed(c, alive) : GP_NO_REASON;
+    if (!why.cause)
         measure_deferred(c);
-    for (unsigned round = 0; !why && round < ROUNDS; round++)
+    for (unsigned round = 0; !why.cause && round < ROUNDS; round++)
         sweep_over(c);
     put_back(c);
-    if (!why && !gp_context_goes_on(c))
+    if (!why.cause && !gp_context_goes_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
     say_lost(c);
@@ -234,7 +236,7 @@ bool gp_search_held(struct gp_context *c)
     struct gp_held *h;
     DL_FOREACH(c->held, h)
     {
-        if (!h->deferred || h->whole || h->measurement.broken_off)
+        if (!h->deferred || h->whole || h->measurement.broken_off.cause)
             continue;
         if (atomic_load(&h->under_way))
             return false;
@@ -314,16 +316,16 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_program_change
     if (alive)
         c->busy = false;
     gp_held_release_written(c, alive);
-    const char *why = not_to_be_replayed(c, alive);
+    struct gp_reason why = not_to_be_replayed(c, alive);
     DL_FOREACH_SAFE(c->held, h, next)
     {
         if (!concerns(change, h))
             continue;
-        const char *not_now = why                          ? why
-                              : !gp_context_goes_on(c)     ? why_not_gone_on(c)
-                              : atomic_load(&h->under_way) ? at_work
-                                                           : NULL;
-        if (not_now) {
+        struct gp_reason not_now = why.cause                    ? why
+                                   : !gp_context_goes_on(c)     ? why_not_gone_on(c)
+                                   : atomic_load(&h->under_way) ? AT_WORK
+                                                                : GP_NO_REASON;
+        if (not_now.cause) {
             drop(c, h, not_now);
         } else {
             replay_alone(h);

@@ -66,10 +66,12 @@ void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
 {
     kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
     if (kernel->host_changes == HOST_CHANGES_RULE)
-        kernel->runs_once = "page-locked host memory changes while it runs";
+        kernel->runs_once =
+            GP_REASON_TEXT(HOST_MEMORY, "page-locked host memory changes while the kernel runs");
 }
 
-const void *gp_kernel_find_code(void *data, const char *function, size_t *size, const char **why)
+const void *gp_kernel_find_code(void *data, const char *function, size_t *size,
+                                struct gp_reason *why)
 {
     const struct gp_kernel *kernel = data;
     return gp_module_code(kernel->module, function, size, why);
@@ -87,7 +89,7 @@ static bool ask_code(struct gp_kernel *kernel, enum gp_maybe *answer,
 {
     if (*answer == GP_NOT_ASKED) {
         size_t size;
-        const char *why;
+        struct gp_reason why;
         const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
         bool may = code ? question(code, size, cc) : if_not_known;
         *answer = may ? GP_MAYBE : GP_NEVER;
@@ -114,7 +116,7 @@ bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device
 uint64_t gp_kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device)
 {
     size_t size;
-    const char *why;
+    struct gp_reason why;
     if (!kernel->data_words_known) {
         const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
         kernel->data_words = code ? gp_code_data_words(code, size, capability(device)) : 0;

@@ -44,7 +44,7 @@ static atomic_bool graphs_from_device; /* there is a graph that kernels may laun
 /* Kernels that wait for others will do so when they are loaded another time: each time to find out
  * takes seconds. Others of their name, with other code, may not. Locked as the kernels are. */
 struct abandoned {
-    const char *why;
+    struct gp_reason why;
     uint64_t code; /* 0: any */
     UT_hash_handle hh;
     char name[];
@@ -55,12 +55,12 @@ static struct abandoned *abandoned;
 static uint64_t code_of(const struct gp_kernel *k)
 {
     size_t size;
-    const char *why;
+    struct gp_reason why;
     const void *code = gp_module_code(k->module, k->name, &size, &why);
     return code ? gp_code_hash(code, size) : 0;
 }
 
-static void remember(const char *name, uint64_t code, const char *why)
+static void remember(const char *name, uint64_t code, struct gp_reason why)
 {
     struct abandoned *l;
     HASH_FIND_STR(abandoned, name, l);
@@ -80,12 +80,12 @@ static void remember(const char *name, uint64_t code, const char *why)
         free(l);
 }
 
-static const char *remembered_reason(const struct gp_kernel *k)
+static struct gp_reason remembered_reason(const struct gp_kernel *k)
 {
     struct abandoned *l;
     HASH_FIND_STR(abandoned, k->name, l);
     uint64_t code = l && l->code ? code_of(k) : 0;
-    return l && (code == 0 || code == l->code) ? l->why : NULL;
+    return l && (code == 0 || code == l->code) ? l->why : GP_NO_REASON;
 }
 
 /* cuLaunchKernel takes a CUkernel where it says CUfunction, and the CUDA runtime gives it one;
@@ -145,13 +145,14 @@ static struct gp_kernel *make(CUfunction handle)
     k->module = ask_module(handle);
     k->runs_once = gp_module_runs_once(k->module, k->name);
     k->refused = remembered_reason(k);
-    k->unending = k->refused != NULL;
+    k->unending = k->refused.cause;
     if (k->selected && communicates(k->name)) {
         static struct gp_say_limit once;
         k->refused = GP_COMMUNICATES;
         gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", gp_kernel_shown(k),
-                       k->refused);
+                       k->refused.text);
     }
+    atomic_init(&k->is_refused, k->refused.cause);
     return k;
 }
 
@@ -269,7 +270,7 @@ bool gp_kernel_is_left_out(CUfunction handle)
 static enum gp_interest interest_in(const struct gp_kernel *selected,
                                     const struct gp_configuration *configuration)
 {
-    if (atomic_load_explicit(&selected->refused, memory_order_acquire))
+    if (atomic_load_explicit(&selected->is_refused, memory_order_acquire))
         return selected->unending ? GP_UNENDING : GP_REFUSED;
     bool waits = atomic_load(&selected->waits_for_host) && gp_is_one_warp(configuration);
     return waits ? GP_UNENDING : GP_WANTED;
@@ -309,10 +310,11 @@ void gp_kernel_add_name(CUfunction handle, struct gp_text *text)
     pthread_rwlock_unlock(&lock);
 }
 
-void gp_kernel_refuse(struct gp_kernel *kernel, const char *why)
+void gp_kernel_refuse(struct gp_kernel *kernel, struct gp_reason why)
 {
     kernel->unending = true;
     kernel->refused = why;
+    atomic_store(&kernel->is_refused, true);
     uint64_t code = code_of(kernel);
     pthread_rwlock_wrlock(&lock);
     remember(kernel->name, code, why);

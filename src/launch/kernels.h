@@ -25,18 +25,18 @@ struct gp_kernel {
     char *name;          /* mangled */
     char *shown;         /* for people; NULL until asked for */
     bool selected;
-    const void *module;    /* its module or library, NULL where the driver does not tell */
-    const char *runs_once; /* why (it prints, say), NULL when it may run more often */
-    bool ended;            /* by itself; one that cannot be replayed is measured only then */
+    const void *module;         /* its module or library, NULL where the driver does not tell */
+    struct gp_reason runs_once; /* why (it prints, say); none: it may run more often */
+    bool ended;                 /* by itself; one that cannot be replayed is measured only then */
     bool collected;        /* it ran in a pass of a collection: CUPTI may have patched its code */
     bool timed;            /* in a run that was not its first */
     unsigned host_changes; /* launches in a row in which host memory changed */
     struct gp_times times;
     double longest;     /* seconds that a launch took which has ended, as the host saw it */
     double shortest_ms; /* that it took on the GPU; 0: not known */
-    /* Why it is not measured, NULL while it may be; lives for ever. Asked at every launch, said
-     * while the gate is locked. */
-    const char *_Atomic refused;
+    /* It is not measured, and why. Asked at every launch, said while the gate is locked. */
+    atomic_bool is_refused;
+    struct gp_reason refused;
     atomic_bool waits_for_host; /* single warps of it, by all that is known: launch/polls.h */
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
     /* Whether it reaches memory that its parameters do not lead to but other memory does. */
@@ -81,7 +81,7 @@ const char *gp_kernel_shown(struct gp_kernel *kernel);
 void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 
 /* It did not end by itself. */
-void gp_kernel_refuse(struct gp_kernel *kernel, const char *why);
+void gp_kernel_refuse(struct gp_kernel *kernel, struct gp_reason why);
 
 /* A launch of it reached memory to which only other memory led, or did not. Once is enough. */
 void gp_kernel_reached(struct gp_kernel *kernel, bool further);
@@ -112,7 +112,8 @@ bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call
 void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
-const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size, const char **why);
+const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size,
+                                struct gp_reason *why);
 /* True when it may read memory through textures or surfaces, on a device of compute capability
  * cc / 10: the program has made a texture, and the kernel's code holds such an access, or is not
  * known. */

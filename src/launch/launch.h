@@ -27,12 +27,13 @@ struct gp_launch {
 CUresult gp_launch(const struct gp_launch *call);
 
 /* Why no launch of a kernel is measured: one was waited for in vain, or its name tells. */
-#define GP_DOES_NOT_END \
-    "it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT"
-#define GP_COMMUNICATES "it communicates with other GPUs or processes"
+#define GP_DOES_NOT_END GP_REASON(DOES_NOT_END)
+#define GP_COMMUNICATES GP_REASON(COMMUNICATES)
 
 /* Why a kernel of a graph has no time of its own where launches are only timed. */
-#define GP_WHOLE_GRAPH "its graph was launched as it is, and timed as a whole"
+#define GP_WHOLE_GRAPH               \
+    GP_REASON_TEXT(GRAPH_AS_A_WHOLE, \
+                   "the kernel's graph was launched as it is, and timed as a whole")
 
 /* Why a launch that was to be measured was let through as it is. */
 enum gp_passed_over {

@@ -27,21 +27,22 @@ static void save(struct gp_measurement *m)
 {
     gp_modules_resolve(m->context->handle);
     m->not_replayed = m->kernel->runs_once;
-    if (!m->not_replayed && gp_kernels_launch_graphs() &&
+    if (!m->not_replayed.cause && gp_kernels_launch_graphs() &&
         gp_kernel_may_launch_graphs(m->call->function))
-        m->not_replayed = "the kernel's module launches graphs from the device";
-    if (!m->not_replayed)
+        m->not_replayed =
+            GP_REASON_TEXT(RUNS_ONCE, "the kernel's module launches graphs from the device");
+    if (!m->not_replayed.cause)
         m->not_replayed = gp_memory_replay_barred();
-    if (!m->not_replayed)
+    if (!m->not_replayed.cause)
         m->not_replayed = gp_context_disturbed(m->context);
-    if (m->not_replayed)
+    if (m->not_replayed.cause)
         return;
     struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
     if (!snapshot)
         return;
     struct gp_reach reach = gp_measurement_reach(m);
     bool taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
-    if (!taken && m->context->held && m->not_replayed == gp_arena_held) {
+    if (!taken && m->context->held && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
         gp_snapshot_done(snapshot);
         gp_drain(m->context, true);
         m->slot = m->context->collector->slot(m->context->collection);
@@ -52,11 +53,11 @@ static void save(struct gp_measurement *m)
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     if (taken && gp_snapshot_reaches_managed(snapshot)) {
         m->not_replayed = gp_others_disturb(m->context);
-        taken = !m->not_replayed;
+        taken = !m->not_replayed.cause;
     }
     if (taken) {
         m->snapshot = snapshot;
-        m->not_replayed = NULL;
+        m->not_replayed = GP_NO_REASON;
         gp_measurement_note_work(m);
         gp_kernel_reached(m->kernel, gp_snapshot_led_further(snapshot));
     } else {
@@ -77,7 +78,8 @@ static bool wrote_only_what_was_saved(struct gp_measurement *m)
     if (!elsewhere)
         return true;
     schedule->broken = true;
-    m->broken_off = "it wrote memory that its parameters do not lead to";
+    m->broken_off =
+        GP_REASON_TEXT(NOT_COPIED, "the kernel wrote memory that its parameters do not lead to");
     return false;
 }
 
@@ -101,7 +103,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
         note_own_run(m);
     if (ended && wrote_only_what_was_saved(m))
         gp_replay_passes(m, true);
-    if (ended && !m->broken_off)
+    if (ended && !m->broken_off.cause)
         gp_check_time(m);
     gp_put_back_final_state(m);
     return result;
@@ -130,8 +132,8 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     if (turns == 0 || (timed && which == 0) || !m->kernel->ended)
         return gp_own_run(m, &ended);
     unsigned pass = which - timed < hardware ? which - timed : GP_INSTRUMENTED_PASS;
-    const char *too_slow = gp_too_slow(m, pass);
-    if (!too_slow)
+    struct gp_reason too_slow = gp_too_slow(m, pass);
+    if (!too_slow.cause)
         return gp_own_run_in_pass(m, pass);
     CUresult result = gp_own_run(m, &ended);
     m->broken_off = too_slow;
@@ -156,12 +158,12 @@ static void hold(struct gp_measurement *m, struct gp_pending *record)
 static void note_without_hardware(struct gp_context *c)
 {
     struct gp_passes passes = c->collector->passes(c->collection);
-    c->on_trial = passes.on_trial ? passes.no_hardware : NULL;
-    if (!passes.no_hardware)
+    c->on_trial = passes.on_trial ? passes.no_hardware : GP_NO_REASON;
+    if (!passes.no_hardware.cause)
         return;
     if (!passes.instrumented)
         gp_timed_only_in(c->handle, &c->device, passes.no_hardware,
-                         gp_cupti_may_pass(passes.no_hardware));
+                         passes.no_hardware.cause == GP_CAUSE_COUNTERS_IN_USE);
     else if (!passes.on_trial)
         gp_say_without_hardware(true, passes.no_hardware);
 }

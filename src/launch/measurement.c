@@ -16,7 +16,7 @@
 static void empty_caches(void *measurement)
 {
     struct gp_measurement *m = measurement;
-    const char *why;
+    struct gp_reason why;
     struct gp_snapshot *snapshot =
         gp_user.flush_caches ? gp_context_snapshot(m->context, &why) : NULL;
     static struct gp_say_limit said;
@@ -107,14 +107,15 @@ struct gp_pending *gp_measurement_record(struct gp_measurement *m, bool goes_on)
         .restored_bytes = m->restored_bytes,
         .graph = call->of_graph,
         .start_ms = rint(1e6 * m->started) / 1e3, /* the clock has no more that can be relied on */
-        .skipped = m->broken_off ? m->broken_off : m->not_replayed,
+        .skipped = gp_reason_or(m->broken_off, m->not_replayed),
     };
     gp_kernel_describe(m->kernel, &launch);
-    const char *not_run = m->broken_off    ? m->broken_off
-                          : m->in_turn     ? GP_COUNTED_ELSEWHERE
-                          : launch.skipped ? launch.skipped
-                          : goes_on        ? GP_NOT_READ
-                                           : "no counter of the selection exists here";
+    struct gp_reason not_run =
+        m->broken_off.cause    ? m->broken_off
+        : m->in_turn           ? GP_REASON(COUNTED_ELSEWHERE)
+        : launch.skipped.cause ? launch.skipped
+        : goes_on              ? GP_REASON(NOT_READ)
+                               : GP_REASON_TEXT(NO_PASS, "no counter of the selection exists here");
     double duration_ns = rint(1e6 * m->run.native_ms);
     if (m->in_turn && duration_ns == 0)
         duration_ns = GP_DURATION_ELSEWHERE;

@@ -21,17 +21,17 @@ struct gp_measurement {
     struct gp_pending *record; /* NULL: it has none yet, or out of memory */
     unsigned slot;
     struct gp_run run;
-    struct gp_snapshot *snapshot; /* taken; NULL: the kernel runs once */
-    struct gp_held_copy *copy;    /* that it runs again from; NULL: the snapshot's */
-    const char *not_replayed;     /* why */
-    const char *broken_off;       /* why a pass could not be made */
-    unsigned runs;                /* of the kernel */
-    double most_ms;               /* the kernel took no longer in a pass; 0: not known */
-    bool in_turn;                 /* counted in part, the rest in other launches */
-    double launching;             /* seconds that the call of the program's own launch took */
-    double seconds;               /* the program's own run took, as the host saw it; 0: not known */
-    bool ended_alone;             /* a replay has ended, with nothing else under way */
-    bool time_is_late;            /* its end was marked when the host saw it */
+    struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
+    struct gp_held_copy *copy;     /* that it runs again from; NULL: the snapshot's */
+    struct gp_reason not_replayed; /* why */
+    struct gp_reason broken_off;   /* why a pass could not be made */
+    unsigned runs;                 /* of the kernel */
+    double most_ms;                /* the kernel took no longer in a pass; 0: not known */
+    bool in_turn;                  /* counted in part, the rest in other launches */
+    double launching;              /* seconds that the call of the program's own launch took */
+    double seconds;    /* the program's own run took, as the host saw it; 0: not known */
+    bool ended_alone;  /* a replay has ended, with nothing else under way */
+    bool time_is_late; /* its end was marked when the host saw it */
     uint64_t restored_bytes;
 };
 
@@ -93,7 +93,7 @@ bool gp_is_to_be_rehearsed(const struct gp_measurement *m);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
 /* That has failed, behind a replay or a graph, say: nothing is measured any more. */
-void gp_not_put_back(const char *behind, const char *why);
+void gp_not_put_back(const char *behind, struct gp_reason why);
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
 CUresult gp_wait_in_pass(struct gp_measurement *m, unsigned pass);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
@@ -102,7 +102,7 @@ bool gp_begin_pass(struct gp_measurement *m, unsigned pass);
 bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result);
 /* Why the pass is not to be made, where the GPU might end the kernel in it, and the program's
  * context with it, or it might hold the program up for minutes; else NULL. */
-const char *gp_too_slow(const struct gp_measurement *m, unsigned pass);
+struct gp_reason gp_too_slow(const struct gp_measurement *m, unsigned pass);
 /* Whether the kernel's duration is among the counters, which we take ourselves. */
 bool gp_wants_time(const struct gp_measurement *m);
 

@@ -29,7 +29,9 @@ static void refuse_long(struct gp_kernel *kernel, double seconds)
                    "takes long; GPUPROF_TIMEOUT=SECONDS gives it %d times as many",
                    gp_kernel_shown(kernel), fmax(seconds, gp_wait_computing_limit()),
                    GP_COMPUTING_FACTOR);
-    gp_kernel_refuse(kernel, "it takes longer than 30 times GPUPROF_TIMEOUT");
+    gp_kernel_refuse(
+        kernel,
+        GP_REASON_TEXT(TAKES_LONG, "the kernel takes longer than 30 times GPUPROF_TIMEOUT"));
 }
 
 static void refuse_waiting(struct gp_kernel *kernel, double seconds)
@@ -122,7 +124,7 @@ bool gp_start_clock(struct gp_measurement *m)
 {
     struct gp_context *c = m->context;
     const struct gp_launch *call = m->call;
-    const char *why;
+    struct gp_reason why;
     struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
     if (!snapshot)
         return false;
@@ -187,7 +189,8 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
         /* Stacks or code of the kernel may need the room that our copy takes. */
         gp_snapshot_done(m->snapshot);
         m->snapshot = NULL;
-        m->broken_off = "the GPU has no room for the kernel beside a copy of memory";
+        m->broken_off =
+            GP_REASON_TEXT(NO_ROOM, "the GPU has no room for the kernel beside a copy of memory");
         timed = false; /* from before our memory was freed */
         gp_contexts_before_change(&(struct gp_program_change){0}, true, true);
         if (gp_snapshot_release_memory(false))
@@ -202,7 +205,7 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
     } else if (outcome != CUDA_SUCCESS) {
         gp_context_died(m, outcome);
     } else {
-        *ended = !m->broken_off;
+        *ended = !m->broken_off.cause;
         m->runs++;
         gp_kernel_ended(m->kernel, m->seconds);
         if (timed)
@@ -224,6 +227,6 @@ CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass)
     gp_run_pass(m, pass, &result);
     if (result == CUDA_SUCCESS)
         return result;
-    m->broken_off = gp_cuda_error(result);
+    m->broken_off = gp_cuda_reason(result);
     return gp_own_run(m, &ended);
 }

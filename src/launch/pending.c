@@ -15,7 +15,7 @@ struct gp_pending {
     unsigned slot;
     struct gp_record launch;
     char *kernel; /* its name: the kernel may be unloaded by the time it is read */
-    const char *not_run, *not_run_at_first;
+    struct gp_reason not_run, not_run_at_first;
     double duration_ns;
     double since; /* seconds */
     bool noted;   /* early */
@@ -25,7 +25,7 @@ struct gp_pending {
 };
 
 struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
-                                  const struct gp_record *launch, const char *not_run,
+                                  const struct gp_record *launch, struct gp_reason not_run,
                                   double duration_ns)
 {
     struct gp_pending *p = calloc(1, sizeof(*p));
@@ -43,8 +43,8 @@ struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
     return p;
 }
 
-void gp_pending_renew(struct gp_pending *p, const struct gp_record *launch, const char *not_run,
-                      double duration_ns)
+void gp_pending_renew(struct gp_pending *p, const struct gp_record *launch,
+                      struct gp_reason not_run, double duration_ns)
 {
     p->launch = *launch;
     p->launch.kernel = p->kernel;
@@ -53,7 +53,7 @@ void gp_pending_renew(struct gp_pending *p, const struct gp_record *launch, cons
 }
 
 void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint64_t restored_bytes,
-                      const char *broken_off)
+                      struct gp_reason broken_off)
 {
     if (!p)
         return;
@@ -62,7 +62,7 @@ void gp_pending_amend(struct gp_pending *p, unsigned runs, double added_ms, uint
     p->launch.overhead_ms += added_ms;
     p->launch.restored_bytes = restored_bytes;
     p->launch.skipped = broken_off;
-    p->not_run = broken_off ? broken_off : p->not_run_at_first;
+    p->not_run = gp_reason_or(broken_off, p->not_run_at_first);
 }
 
 void gp_pending_defer(struct gp_pending *p)
@@ -89,7 +89,7 @@ static void put_duration(struct gp_counter *counters, size_t count, double durat
     for (size_t i = 0; duration_ns != 0 && i < count; i++) {
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0) {
             counters[i].value = duration_ns;
-            counters[i].absent = duration_ns > 0 ? NULL : GP_COUNTED_ELSEWHERE;
+            counters[i].absent = duration_ns > 0 ? GP_NO_REASON : GP_REASON(COUNTED_ELSEWHERE);
         }
     }
 }

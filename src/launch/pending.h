@@ -8,22 +8,22 @@
 
 struct gp_pending; /* those of one collection; NULL is an empty list */
 
-/* Takes a launch without its counters; its strings may go afterwards, but for `skipped` and
- * `not_run` (why a pass was not made), which live for ever. duration_ns: of the kernel alone, 0
+/* Takes a launch without its counters; its strings may go afterwards, but for reasons.
+ * not_run: why a pass was not made. duration_ns: of the kernel alone, 0
  * where it was not timed, GP_DURATION_ELSEWHERE where other launches of it are. */
 #define GP_DURATION_ELSEWHERE (-1.0)
 struct gp_pending *gp_pending_add(struct gp_pending **list, unsigned slot,
-                                  const struct gp_record *launch, const char *not_run,
+                                  const struct gp_record *launch, struct gp_reason not_run,
                                   double duration_ns);
 
 /* More is known of it: the same arguments, but for its slot. */
 void gp_pending_renew(struct gp_pending *launch, const struct gp_record *record,
-                      const char *not_run, double duration_ns);
+                      struct gp_reason not_run, double duration_ns);
 
 /* The launch, which is not recorded yet, was replayed later, so that its kernel ran so often in
- * all; or it could not be, and the reason becomes that of every missing value. NULL: it was. */
+ * all; or it could not be, and the reason becomes that of every missing value. None: it was. */
 void gp_pending_amend(struct gp_pending *launch, unsigned runs, double added_ms,
-                      uint64_t restored_bytes, const char *broken_off);
+                      uint64_t restored_bytes, struct gp_reason broken_off);
 
 /* It is measured later as a whole: until it is amended, there is nothing of it to be read. */
 void gp_pending_defer(struct gp_pending *launch);

@@ -101,7 +101,7 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
 struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *reason)
 {
     CUcontext current = NULL;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     *reason = GP_FAILED;
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return NULL;
@@ -109,9 +109,9 @@ struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *re
     if (!gp_stream_is_in_context(stream, current))
         return NULL;
     struct gp_context *context = gp_context_enter(current, &why);
-    *reason = why ? GP_AFTER_END : GP_FAILED;
-    if (!context && why)
-        gp_session_give_up(why);
+    *reason = why.cause ? GP_AFTER_END : GP_FAILED;
+    if (!context && why.cause)
+        gp_session_give_up(why.text);
     return context;
 }
 
@@ -119,13 +119,13 @@ struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *re
  * collected. */
 static bool is_ready(struct gp_context *c)
 {
-    const char *why;
+    struct gp_reason why;
     if (!is_idle(c))
         return false;
     if (gp_context_collects(c, &why))
         return true;
-    if (why)
-        gp_timed_only_in(c->handle, &c->device, why, gp_cupti_may_pass(why));
+    if (why.cause)
+        gp_timed_only_in(c->handle, &c->device, why, why.cause == GP_CAUSE_COUNTERS_IN_USE);
     return false;
 }
 

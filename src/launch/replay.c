@@ -46,22 +46,26 @@ static double limit_of(const struct gp_measurement *m, double factor)
     return fmax(least, factor * own_seconds(m));
 }
 
-const char *gp_too_slow(const struct gp_measurement *m, unsigned pass)
+struct gp_reason gp_too_slow(const struct gp_measurement *m, unsigned pass)
 {
     double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
     if (pass != GP_INSTRUMENTED_PASS)
-        return NULL;
+        return GP_NO_REASON;
     if (m->context->time_limited && INSTRUMENTED_FACTOR * own > LEAST_TIME_LIMIT)
-        return "instrumented code may take longer than this GPU, which drives a display, lets a "
-               "kernel run";
+        return GP_REASON_TEXT(INSTRUMENTED_TOO_SLOW,
+                              "instrumented code may take longer than this GPU, which drives a "
+                              "display, lets a kernel run");
     if (own > gp_wait_first_limit())
-        return "instrumented code may take a hundred times as long as the kernel, which takes "
-               "longer than GPUPROF_TIMEOUT";
+        return GP_REASON_TEXT(INSTRUMENTED_TOO_SLOW,
+                              "instrumented code may take a hundred times as long as the kernel, "
+                              "which takes longer than GPUPROF_TIMEOUT");
     if (SPINNING_FACTOR * own > gp_wait_first_limit() &&
         gp_kernel_may_spin(m->kernel, &m->context->device))
-        return "instrumented code may take many hundred times as long, as the kernel's blocks wait "
-               "for each other, and it takes longer than a hundredth of GPUPROF_TIMEOUT";
-    return NULL;
+        return GP_REASON_TEXT(
+            INSTRUMENTED_TOO_SLOW,
+            "instrumented code may take many hundred times as long, as the kernel's blocks wait "
+            "for each other, and it takes longer than a hundredth of GPUPROF_TIMEOUT");
+    return GP_NO_REASON;
 }
 
 /* The program stands still for that long, and its user would not know why. */
@@ -79,18 +83,18 @@ static void announce(const struct gp_measurement *m, unsigned pass)
                    gp_kernel_shown(m->kernel), own);
 }
 
-void gp_not_put_back(const char *behind, const char *why)
+void gp_not_put_back(const char *behind, struct gp_reason why)
 {
     gp_say("memory could not be put back after %s (%s); the program's results from here on may be "
            "wrong",
-           behind, why);
+           behind, why.text);
     gp_session_give_up("a second run could not be undone");
 }
 
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m)
 {
-    const char *why;
+    struct gp_reason why;
     if (!m->snapshot || !gp_context_goes_on(m->context) || gp_snapshot_finish(m->snapshot, &why) ||
         !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
@@ -100,7 +104,7 @@ void gp_put_back_final_state(struct gp_measurement *m)
 bool gp_begin_pass(struct gp_measurement *m, unsigned pass)
 {
     struct gp_context *c = m->context;
-    const char *why;
+    struct gp_reason why;
     bool begun = c->collector->begin(c->collection, m->slot, pass, &m->run, &why);
     if (!begun)
         m->broken_off = why;
@@ -158,7 +162,7 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
         gp_context_died(m, outcome);
         return false;
     }
-    const char *why;
+    struct gp_reason why;
     m->run.refused = *result != CUDA_SUCCESS;
     bool ended = c->collector->end(c->collection, m->slot, pass, &m->run, &why);
     if (!ended)
@@ -174,7 +178,7 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
 
 bool gp_put_in_place(struct gp_measurement *m, bool by_driver)
 {
-    const char *why;
+    struct gp_reason why;
     bool put = gp_snapshot_put_in_place(m->snapshot, m->copy, by_driver, &why);
     if (put)
         m->restored_bytes += gp_held_copy_bytes(m->copy);
@@ -186,7 +190,7 @@ bool gp_put_in_place(struct gp_measurement *m, bool by_driver)
 /* Puts memory back to where the program's own run started from. False where that must not be. */
 static bool rewind_memory(struct gp_measurement *m, unsigned pass)
 {
-    const char *why;
+    struct gp_reason why;
     if (m->copy)
         return gp_put_in_place(m, pass == GP_INSTRUMENTED_PASS && m->run.in_row);
     if (!gp_snapshot_rewind(m->snapshot, &why)) {
@@ -196,7 +200,8 @@ static bool rewind_memory(struct gp_measurement *m, unsigned pass)
     bool host_changed = gp_snapshot_host_changed(m->snapshot);
     gp_kernel_host_changed(m->kernel, host_changed);
     if (host_changed) {
-        m->broken_off = "page-locked host memory changed while it ran";
+        m->broken_off =
+            GP_REASON_TEXT(HOST_MEMORY, "page-locked host memory changed while the kernel ran");
         return false;
     }
     m->restored_bytes += gp_snapshot_changed_bytes(m->snapshot);
@@ -214,7 +219,7 @@ static bool rehearse(struct gp_measurement *m)
     double seconds = limit_of(m, REPLAY_FACTOR);
     CUresult result = m->call->run(m->call);
     if (result != CUDA_SUCCESS) {
-        m->broken_off = gp_cuda_error(result);
+        m->broken_off = gp_cuda_reason(result);
         return false;
     }
     CUresult outcome = gp_wait_for_kernel(m, seconds, NULL);
@@ -232,8 +237,8 @@ static bool rehearse(struct gp_measurement *m)
  * is. */
 static bool replay_pass(struct gp_measurement *m, unsigned pass)
 {
-    const char *too_slow = gp_too_slow(m, pass);
-    if (too_slow) {
+    struct gp_reason too_slow = gp_too_slow(m, pass);
+    if (too_slow.cause) {
         m->broken_off = too_slow;
         return false;
     }
@@ -248,7 +253,7 @@ static bool replay_pass(struct gp_measurement *m, unsigned pass)
     CUresult result;
     bool ended = gp_run_pass(m, pass, &result);
     if (result != CUDA_SUCCESS)
-        m->broken_off = gp_cuda_error(result);
+        m->broken_off = gp_cuda_reason(result);
     return ended;
 }
 
@@ -260,7 +265,7 @@ void gp_replay_passes(struct gp_measurement *m, bool made)
     while (gp_context_goes_on(c) &&
            c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
         if (pass == refused)
-            m->broken_off = NULL; /* it is made in another way */
+            m->broken_off = GP_NO_REASON; /* it is made in another way */
         made = pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS ? gp_count_together(m, pass)
                                                                : replay_pass(m, pass);
         refused = made ? GP_INSTRUMENTED_PASS + 1 : pass;
@@ -271,7 +276,8 @@ bool gp_wants_time(const struct gp_measurement *m)
 {
     const struct gp_context *c = m->context;
     size_t count;
-    const struct gp_counter *counters = c->collector->read(c->collection, m->slot, NULL, &count);
+    const struct gp_counter *counters =
+        c->collector->read(c->collection, m->slot, GP_NO_REASON, &count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
             return true;

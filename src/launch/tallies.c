@@ -110,18 +110,18 @@ struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_lau
     return tally ? tally : &rest;
 }
 
-static const char *const reasons[GP_PASSED_OVER_KINDS] = {
-    [GP_BESIDE_CAPTURE] = "a stream was being captured at its launch",
-    [GP_CALL_UNDER_WAY] = "a driver call of another thread did not return before its launch",
-    [GP_BESIDE_WORK] = "other work on the GPU did not end before its launch",
-    [GP_OUT_OF_TIME] = "GPUPROF_TIMEOUT left no time to wait for it",
-    [GP_WAITS] = GP_DOES_NOT_END,
-    [GP_COMMUNICATING] = GP_COMMUNICATES,
-    [GP_OTHER_CONTEXT] = "its stream is of another context than the current one",
-    [GP_FAILED] = "its launch failed, or its context had failed before",
-    [GP_AS_A_WHOLE] = "its graph was launched as it is",
-    [GP_AFTER_END] = "measuring had ended",
-    [GP_TIMED_AS_A_WHOLE] = GP_WHOLE_GRAPH,
+static const enum gp_cause causes[GP_PASSED_OVER_KINDS] = {
+    [GP_BESIDE_CAPTURE] = GP_CAUSE_IN_CAPTURE,
+    [GP_CALL_UNDER_WAY] = GP_CAUSE_CALL_UNDER_WAY,
+    [GP_BESIDE_WORK] = GP_CAUSE_BESIDE_WORK,
+    [GP_OUT_OF_TIME] = GP_CAUSE_NO_TIME_LEFT,
+    [GP_WAITS] = GP_CAUSE_DOES_NOT_END,
+    [GP_COMMUNICATING] = GP_CAUSE_COMMUNICATES,
+    [GP_OTHER_CONTEXT] = GP_CAUSE_OTHER_CONTEXT,
+    [GP_FAILED] = GP_CAUSE_LAUNCH_FAILED,
+    [GP_AS_A_WHOLE] = GP_CAUSE_GRAPH_AS_A_WHOLE,
+    [GP_AFTER_END] = GP_CAUSE_MEASURING_ENDED,
+    [GP_TIMED_AS_A_WHOLE] = GP_CAUSE_GRAPH_AS_A_WHOLE,
 };
 
 void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)
@@ -132,7 +132,8 @@ void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), v
         visit(user, &counted);
         for (int why = 0; why < GP_PASSED_OVER_KINDS; why++) {
             counted.launches = atomic_load(&t->passed_over[why]);
-            counted.reason = reasons[why];
+            counted.reason =
+                why == GP_TIMED_AS_A_WHOLE ? GP_WHOLE_GRAPH : gp_reason_of(causes[why]);
             if (counted.launches > 0)
                 visit(user, &counted);
         }

@@ -28,14 +28,17 @@
 #define FIRST_EMPTY 8
 #define EVERY_EMPTY 64
 
-#define NO_EVENT "no event could be recorded in its stream"
-#define CAPTURED "a stream was being captured at its launch"
-#define MANY "more launches were under way than are timed at once"
+#define NO_EVENT GP_REASON(NO_TIME)
+#define CAPTURED GP_REASON(IN_CAPTURE)
+#define MANY GP_REASON_TEXT(NO_TIME, "more launches were under way than are timed at once")
 #define STANDS_STILL \
-    "its stream may stand still, and has no room for events behind so many launches"
-#define FEW_QUEUES                                                                                 \
-    "streams share queues of the hardware (CUDA_DEVICE_MAX_CONNECTIONS), and where work may wait " \
-    "for other work an event with a time would hold that up"
+    GP_REASON_TEXT(  \
+        NO_TIME,     \
+        "the launch's stream may stand still, and has no room for events behind so many launches")
+#define FEW_QUEUES                                                                            \
+    GP_REASON_TEXT(NO_TIME,                                                                   \
+                   "streams share queues of the hardware (CUDA_DEVICE_MAX_CONNECTIONS), and " \
+                   "where work may wait for other work an event with a time would hold that up")
 
 /* ---- whether a launch can be timed; locked --------------------------------------------------- */
 
@@ -67,14 +70,14 @@ static bool is_without(struct gp_timed_context *c, enum gp_blocking kind)
 }
 
 /* *behind becomes true for a launch that may stand behind work that holds its stream up. */
-static const char *why_not_timed(struct gp_timed_context *c, const struct gp_timed_stream *s,
-                                 bool may_wait, bool *behind)
+static struct gp_reason why_not_timed(struct gp_timed_context *c, const struct gp_timed_stream *s,
+                                      bool may_wait, bool *behind)
 {
     *behind = false;
     if (gp_user.few_queues)
-        return may_wait || !is_without(c, GP_MAY_WAIT) ? FEW_QUEUES : NULL;
+        return may_wait || !is_without(c, GP_MAY_WAIT) ? FEW_QUEUES : GP_NO_REASON;
     *behind = !is_without(c, GP_MAY_HOLD);
-    return *behind && s->behind >= MOST_BEHIND ? STANDS_STILL : NULL;
+    return *behind && s->behind >= MOST_BEHIND ? STANDS_STILL : GP_NO_REASON;
 }
 
 /* In front of a launch into a stream that has nothing else to do, as far as is known: else the GPU
@@ -123,7 +126,7 @@ static void begin(struct gp_timing *t)
         return;
     }
     if (!s) {
-        t->not_timed = "out of memory";
+        t->not_timed = GP_REASON(NO_MEMORY);
         return;
     }
     t->opened = true;
@@ -133,7 +136,7 @@ static void begin(struct gp_timing *t)
         gp_timed_read_stream(c, other);
     bool behind;
     t->not_timed = why_not_timed(c, s, t->may_wait, &behind);
-    if (!t->not_timed)
+    if (!t->not_timed.cause)
         prepare(t, s, behind);
 }
 
@@ -307,7 +310,7 @@ void gp_timing_ends(struct gp_timing *t, CUresult result)
         gp_timed_launch_free(t->launch, false);
     } else if (result != CUDA_SUCCESS || (t->is_whole && !t->whole)) {
         give_back(t);
-    } else if (t->not_timed) {
+    } else if (t->not_timed.cause) {
         record_untimed(t);
         give_back(t);
     } else {

@@ -14,10 +14,10 @@
  * launches are only timed, and CUPTI is not needed. Before the first launch. */
 bool gp_timed_counters_are_wanted(void);
 
-/* Nothing can be counted in the context (`why`, a string that lives for ever): launches there are
+/* Nothing can be counted in the context (`why`): launches there are
  * only timed from now on. Where that may pass (`for_now`) it is to be tried again, after ten
  * seconds at first, and ever later: then they are not, until this is said again. */
-void gp_timed_only_in(CUcontext context, const struct gp_device *device, const char *why,
+void gp_timed_only_in(CUcontext context, const struct gp_device *device, struct gp_reason why,
                       bool for_now);
 
 /* Whether launches into that stream, of the current context where it is a default one, are. */
@@ -35,7 +35,7 @@ struct gp_timing {
     struct gp_timed_context *context;
     struct gp_timed_launch *launch; /* NULL: it is not timed */
     struct gp_whole_times *whole;   /* it is a graph */
-    const char *not_timed;          /* why */
+    struct gp_reason not_timed;     /* why */
     struct gp_record record;        /* its facts, without a name where it has a launch */
     uint64_t pause_ns;              /* of the pause in front of it; 0: none */
     double began, launching;        /* seconds of the clock */

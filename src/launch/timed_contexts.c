@@ -25,7 +25,7 @@
 /* Seconds that a thread which ends the process waits for another one that is at work here. */
 #define MOST_LOCKED 1
 
-#define IN_GREEN "it runs in a green context, where CUPTI counts nothing"
+#define IN_GREEN GP_REASON(GREEN_CONTEXT)
 
 static struct {
     bool all; /* no counter is wanted anywhere */
@@ -73,13 +73,13 @@ static struct gp_timed_context *find(CUcontext handle, bool green)
 static void give_reason(struct gp_timed_context *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        c->counters[i].absent = i == c->time ? NULL : c->why;
+        c->counters[i].absent = i == c->time ? GP_NO_REASON : c->why;
 }
 
-static void set_reason(struct gp_timed_context *c, const char *why)
+static void set_reason(struct gp_timed_context *c, struct gp_reason why)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->why != why) {
+    if (c->why.cause != why.cause || c->why.text != why.text) {
         c->why = why;
         give_reason(c);
     }
@@ -132,7 +132,7 @@ static struct gp_timed_context *unused_or_new(void)
 
 /* The device's facts are asked for where they are not handed in. */
 static struct gp_timed_context *make(CUcontext handle, bool green, const struct gp_device *device,
-                                     const char *why)
+                                     struct gp_reason why)
 {
     CUdevice ordinal;
     pthread_mutex_lock(&timed.making);
@@ -153,7 +153,7 @@ static struct gp_timed_context *make(CUcontext handle, bool green, const struct 
             gp_results_device(&c->device);
         pthread_mutex_unlock(&c->lock);
         atomic_store(&c->ask_at, 0);
-        atomic_store(&c->is_only_timed, why != gp_tool_reason);
+        atomic_store(&c->is_only_timed, why.cause != GP_CAUSE_PROGRAMS_TOOL);
         if (listed)
             atomic_store(&c->handle, handle);
         else
@@ -163,7 +163,7 @@ static struct gp_timed_context *make(CUcontext handle, bool green, const struct 
     return c;
 }
 
-void gp_timed_only_in(CUcontext handle, const struct gp_device *device, const char *why,
+void gp_timed_only_in(CUcontext handle, const struct gp_device *device, struct gp_reason why,
                       bool for_now)
 {
     struct gp_timed_context *c = make(handle, false, device, why);
@@ -213,12 +213,14 @@ struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_ove
         gp_say_limited(&once, 1,
                        "launches in green contexts are only timed: CUPTI counts nothing there");
     *why = GP_FAILED;
-    const char *reason = timed.all ? NULL : green ? IN_GREEN : gp_tool_reason;
+    struct gp_reason reason = timed.all ? GP_NO_REASON
+                              : green   ? IN_GREEN
+                                        : GP_REASON(PROGRAMS_TOOL);
     struct gp_timed_context *c = find(current, green);
     if (!c)
         return make(current, green, NULL, reason);
     /* Counters may have been absent there for another reason, which has passed. */
-    if (reason == gp_tool_reason && !atomic_load(&c->is_only_timed))
+    if (reason.cause == GP_CAUSE_PROGRAMS_TOOL && !atomic_load(&c->is_only_timed))
         set_reason(c, reason);
     return c;
 }

@@ -31,7 +31,7 @@ struct gp_timed_context {
     atomic_bool is_only_timed;
     atomic_ullong ask_at; /* nanoseconds of the clock: until then it is; 0: for good */
     double ask_after;     /* seconds that the last such time lasted */
-    const char *why;      /* nothing is counted; NULL: nothing is asked for */
+    struct gp_reason why; /* nothing is counted; none: nothing is asked for */
     struct gp_device device;
     struct gp_counter *counters; /* of a record; the time is one of them */
     size_t count, time;
@@ -72,7 +72,7 @@ void gp_timed_facts_forget(struct gp_timed_context *c);
 
 /* Hands over a record without a time, for that reason. */
 void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
-                             const char *no_time);
+                             struct gp_reason no_time);
 
 /* A launch has begun: enters it among those of its stream, and writes an early line. */
 void gp_timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *stream,

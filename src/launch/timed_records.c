@@ -17,20 +17,21 @@
 /* Early lines that may wait for their launches: readers keep so many. */
 #define MOST_NOTED 1000
 
-#define NOT_READ "the process ended before it was read"
-#define NOT_ENDED "it had not ended when its context or its process did"
-#define FAILED "its launch failed, or its context had failed before"
-#define TOO_SHORT "it is shorter than the GPU's clock can tell"
+#define NOT_READ GP_REASON(NOT_READ)
+#define NOT_ENDED \
+    GP_REASON_TEXT(CONTEXT_GONE, "the launch had not ended when its context or its process did")
+#define FAILED GP_REASON(LAUNCH_FAILED)
+#define TOO_SHORT GP_REASON_TEXT(NO_TIME, "the launch is shorter than the GPU's clock can tell")
 
 /* Of all contexts: launches under way, and those of them with an early line. */
 static atomic_uint under_way, noted;
 
 /* Gives the record its time, or the reason why that is absent. */
 static const struct gp_record *with_time(struct gp_timed_context *c, struct gp_record *record,
-                                         double ns, const char *no_time)
+                                         double ns, struct gp_reason no_time)
 {
     struct gp_counter *time = &c->counters[c->time];
-    time->value = no_time ? NAN : ns;
+    time->value = no_time.cause ? NAN : ns;
     time->absent = no_time;
     record->counters = c->counters;
     record->counter_count = c->count;
@@ -74,20 +75,20 @@ static double doubt(const struct gp_timed_launch *l, double ms)
 }
 
 /* It is in no stream any more. `no_time`: it has not ended. */
-static void record(struct gp_timed_context *c, struct gp_timed_launch *l, const char *no_time)
+static void record(struct gp_timed_context *c, struct gp_timed_launch *l, struct gp_reason no_time)
 {
-    double ms = no_time ? NAN : read_ms(c, l);
+    double ms = no_time.cause ? NAN : read_ms(c, l);
     atomic_fetch_sub(&under_way, 1);
     if (l->whole) {
         count_whole(c, l, ms);
         return;
     }
-    if (!no_time && isnan(ms))
+    if (!no_time.cause && isnan(ms))
         no_time = FAILED;
-    else if (!no_time && !(ms > 0))
+    else if (!no_time.cause && !(ms > 0))
         no_time = TOO_SHORT;
-    l->record.doubt_ms = no_time ? 0 : doubt(l, ms);
-    if (no_time && !l->record.skipped)
+    l->record.doubt_ms = no_time.cause ? 0 : doubt(l, ms);
+    if (no_time.cause && !l->record.skipped.cause)
         l->record.skipped = no_time;
     gp_results_launch(with_time(c, &l->record, rint(1e6 * ms), no_time), l->noted);
     atomic_fetch_sub(&noted, l->noted);
@@ -99,7 +100,7 @@ void gp_timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *st
     struct gp_timed_launch *l;
     bool failed;
     while ((l = gp_timed_stream_ended(stream, &failed)))
-        record(c, l, failed ? FAILED : NULL);
+        record(c, l, failed ? FAILED : GP_NO_REASON);
 }
 
 bool gp_timed_push(struct gp_timed_context *c)
@@ -144,9 +145,9 @@ void gp_timed_waited(void)
 }
 
 void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
-                             const char *no_time)
+                             struct gp_reason no_time)
 {
-    if (!record->skipped)
+    if (!record->skipped.cause)
         record->skipped = no_time;
     gp_results_launch(with_time(c, record, 0, no_time), false);
 }

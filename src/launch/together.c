@@ -51,7 +51,7 @@ static bool keep_all(struct gp_measurement *first, unsigned bundle)
         if (bundle_of(&h->measurement) == bundle && count < GP_MOST_TOGETHER)
             copies[count++] = h->copy;
     }
-    const char *why;
+    struct gp_reason why;
     bool kept = gp_snapshot_keep(first->snapshot, copies, count, false, &why);
     if (!kept)
         first->broken_off = why;
@@ -61,7 +61,7 @@ static bool keep_all(struct gp_measurement *first, unsigned bundle)
 bool gp_count_together(struct gp_measurement *first, unsigned pass)
 {
     struct gp_context *c = first->context;
-    const char *why;
+    struct gp_reason why;
     if (!keep_all(first, bundle_of(first)) || !gp_begin_pass(first, pass))
         return false;
     bool made = pass == GP_BLANK_PASS ? gp_put_in_place(first, false)

@@ -17,8 +17,6 @@
 
 #define MOST_BITS 4096 /* of a set */
 
-const char gp_tool_reason[] = "the program's own tool used CUPTI at its launch";
-
 /* The work that it has CUPTI do. Calls of a domain are numbered from 1 on; 0 is all of them. */
 static struct {
     pthread_mutex_t lock;
@@ -80,11 +78,11 @@ static bool does_anything(void)
  * be shut they stay, unused. With `leaves` our CUPTI is given up as well. */
 static void give_way(void *leaves)
 {
-    const char *why = *(const char **)leaves;
+    const struct gp_reason why = *(const struct gp_reason *)leaves;
     gp_gate_queue();
-    const bool closed = (why || gp_contexts_collect()) && gp_gate_lock_queued_in_time();
+    const bool closed = (why.cause || gp_contexts_collect()) && gp_gate_lock_queued_in_time();
     const bool rest = closed && gp_contexts_close_collections(NULL);
-    if (rest && why) {
+    if (rest && why.cause) {
         gp_collectors_end();
         gp_cupti_lose(why);
     }
@@ -93,7 +91,7 @@ static void give_way(void *leaves)
 
 /* In a callback of CUPTI's, in the midst of a call of the program's that enters the gate, nobody
  * can wait for it. */
-static void make_way(const char *leaves)
+static void make_way(struct gp_reason leaves)
 {
     if (gp_session_began() && gp_session_is_here() && !gp_gate_is_entered_here())
         gp_run_internal_work(give_way, &leaves);
@@ -108,7 +106,7 @@ static void begin(void)
         &once, 1,
         "the program has a tool of its own that uses CUPTI: while that is at work launches "
         "are only timed");
-    make_way(NULL);
+    make_way(GP_NO_REASON);
 }
 
 /* The driver has been given to ours by now, and nothing but the end of the process gives it back:
@@ -134,7 +132,7 @@ void gp_tool_calls(struct gp_tool_call *call)
     if (call->on && !ours && gp_collectors_have_driver())
         say_other_copy(call);
     if (call->change == GP_TOOL_LEAVES && ours)
-        make_way("the program has ended CUPTI (cuptiFinalize)");
+        make_way(GP_REASON_TEXT(NO_CUPTI, "the program has ended CUPTI (cuptiFinalize)"));
     if (!set_of(call->change) || !call->on)
         return;
     pthread_mutex_lock(&tool.lock);

@@ -31,8 +31,7 @@ struct gp_tool_call {
 void gp_tool_calls(struct gp_tool_call *call);
 void gp_tool_called(const struct gp_tool_call *call, bool done);
 
+/* Counters of launches meanwhile are absent, with the cause PROGRAMS_TOOL. */
 bool gp_tool_at_work(void);
-/* The reason for which counters of launches meanwhile are absent. */
-extern const char gp_tool_reason[];
 
 #endif

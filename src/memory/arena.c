@@ -20,8 +20,6 @@
 /* Each buffer's changes take whole units. */
 #define LEAST_BESIDE ((uint64_t)4 << 20)
 
-const char gp_arena_held[] = "no room beside the copies of launches that are to be replayed";
-
 uint64_t gp_arena_need(uint64_t bytes)
 {
     return bytes + 2 * GP_COPY_ALIGNMENT;
@@ -137,7 +135,7 @@ static bool leaves_room(const struct gp_arena *arena, uint64_t bytes)
 }
 
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
-                      bool *moved, const char **why)
+                      bool *moved, struct gp_reason *why)
 {
     *moved = false;
     /* Where the device's part ends and the host's begins one copy may be cut in two. */
@@ -151,7 +149,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     if (arena->device_held) {
         if (!fits || !suits)
             arena->too_small = arena->device_size;
-        *why = gp_arena_held;
+        *why = GP_REASON(ROOM_HELD);
         return false;
     }
     struct gp_room room = room_for(arena, beside);
@@ -202,7 +200,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     /* Memory that would not be enough is left to the program. */
     arena->refused = true;
     gp_arena_free(arena);
-    *why = GP_NO_ROOM;
+    *why = GP_REASON(NO_ROOM);
     return false;
 }
 

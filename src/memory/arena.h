@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-#define GP_NO_ROOM "no room for a copy of the program's memory on the device or the host"
-
 struct gp_arena {
     CUdeviceptr device, host; /* as kernels see it; 0 where there is none */
     void *host_memory;
@@ -35,19 +33,16 @@ struct gp_arena {
 /* True where so many bytes, those of one launch, leave room for a batch of such launches. */
 bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes);
 
-/* The reason where there is no room beside the copies that are held: compare the pointers. */
-extern const char gp_arena_held[];
-
 /* Bytes to count on for the copy of a buffer of so many. */
 uint64_t gp_arena_need(uint64_t bytes);
 
 /* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that
  * are held; where copies of many launches lie in it, for a batch of such launches if the budget
  * allows. *moved becomes true when room given out before is gone. False, with the reason in
- * *why, where the budget or the memory does not allow for it; gp_arena_held where it may without
- * those that are held. The budget is for this arena and `beside` together. */
+ * *why, where the budget or the memory does not allow for it; with the cause ROOM_HELD where it may
+ * without those that are held. The budget is for this arena and `beside` together. */
 bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
-                      bool *moved, const char **why);
+                      bool *moved, struct gp_reason *why);
 
 /* True where copies that need so many bytes fit beside those that are held, on the device and as it
  * is. */

@@ -54,14 +54,14 @@ static void note(CUarray array, void *data)
     struct gp_arrays *a = data;
     struct gp_array_copy copy;
     if (!describe(array, &copy)) {
-        a->why = "a surface's array is of a kind that cannot be copied";
+        a->why = GP_REASON_TEXT(ARRAYS, "a surface's array is of a kind that cannot be copied");
         return;
     }
     if (a->count == a->capacity) {
         size_t capacity = a->capacity ? 2 * a->capacity : 16;
         struct gp_array_copy *list = realloc(a->list, capacity * sizeof(*list));
         if (!list) {
-            a->why = "out of memory";
+            a->why = GP_REASON(NO_MEMORY);
             return;
         }
         a->list = list;
@@ -72,14 +72,14 @@ static void note(CUarray array, void *data)
     a->needed += GP_ARRAY_STATES * gp_arena_need(bytes_of(&copy));
 }
 
-bool gp_arrays_list(struct gp_arrays *a, CUcontext context, const char **why)
+bool gp_arrays_list(struct gp_arrays *a, CUcontext context, struct gp_reason *why)
 {
     a->count = 0;
     a->bytes = a->needed = 0;
-    a->why = NULL;
+    a->why = GP_NO_REASON;
     gp_surfaces_each(context, note, a);
     *why = a->why;
-    return !a->why;
+    return !a->why.cause;
 }
 
 /* Not in two pieces: where it does not fit on the device it is all on the host. */

@@ -13,14 +13,14 @@ enum gp_array_state { GP_BEFORE, GP_AFTER, GP_ARRAY_STATES };
 struct gp_arrays {
     struct gp_array_copy *list;
     size_t count, capacity;
-    uint64_t bytes;  /* of all of them */
-    uint64_t needed; /* in an arena */
-    const char *why; /* some array cannot be copied */
+    uint64_t bytes;       /* of all of them */
+    uint64_t needed;      /* in an arena */
+    struct gp_reason why; /* some array cannot be copied, and why */
 };
 
 /* Lists the arrays of a context. False, with the reason in *why, where one of them cannot be
  * copied. */
-bool gp_arrays_list(struct gp_arrays *arrays, CUcontext context, const char **why);
+bool gp_arrays_list(struct gp_arrays *arrays, CUcontext context, struct gp_reason *why);
 
 /* Gives each copy its room. False where there is none left. */
 bool gp_arrays_take(struct gp_arrays *arrays, struct gp_arena *arena);

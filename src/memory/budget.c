@@ -58,17 +58,17 @@ static void write_size(char *text, size_t size, uint64_t bytes)
     snprintf(text, size, "%.*f %s", unit && value < 9.95 ? 1 : 0, value, units[unit]);
 }
 
-const char *gp_budget_exceeded(uint64_t needed, uint64_t allowed)
+struct gp_reason gp_budget_exceeded(uint64_t needed, uint64_t allowed)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static const char *reasons[MOST_REASONS];
     static unsigned count;
-    const char *reason = "its memory is more than GPUPROF_MEMORY allows";
+    struct gp_reason reason = GP_REASON(OVER_LIMIT);
     char text[128], its[32], ours[32];
     write_size(its, sizeof(its), needed);
     write_size(ours, sizeof(ours), allowed);
-    snprintf(text, sizeof(text), "its memory (%s) is more than GPUPROF_MEMORY allows (%s)", its,
-             ours);
+    snprintf(text, sizeof(text), "the launch's memory (%s) is more than GPUPROF_MEMORY allows (%s)",
+             its, ours);
     pthread_mutex_lock(&lock);
     unsigned i = 0;
     while (i < count && strcmp(reasons[i], text) != 0)
@@ -78,7 +78,7 @@ const char *gp_budget_exceeded(uint64_t needed, uint64_t allowed)
         count += reasons[i] != NULL;
     }
     if (i < count)
-        reason = reasons[i];
+        reason.text = reasons[i];
     pthread_mutex_unlock(&lock);
     return reason;
 }

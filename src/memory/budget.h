@@ -2,6 +2,8 @@
 #ifndef GPUPROF_MEMORY_BUDGET_H
 #define GPUPROF_MEMORY_BUDGET_H
 
+#include "base/cause.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +22,7 @@ struct gp_room {
 };
 struct gp_room gp_budget(uint64_t free_on_device, uint64_t free_on_host);
 
-/* "its memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)"; lives for ever. */
-const char *gp_budget_exceeded(uint64_t needed, uint64_t allowed);
+/* OVER_LIMIT, "the launch's memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)". */
+struct gp_reason gp_budget_exceeded(uint64_t needed, uint64_t allowed);
 
 #endif

@@ -19,8 +19,8 @@ void gp_buffer_note_change(const struct gp_buffer *buffer, bool added);
 
 /* Enters a copy of it, not locked. */
 void gp_buffer_enter(struct gp_buffer entry);
-/* Why it must not be put back, by its writers; NULL where it may. */
-const char *gp_buffer_not_ours(const struct gp_buffer *buffer);
+/* Why it must not be put back, by its writers; none where it may. */
+struct gp_reason gp_buffer_not_ours(const struct gp_buffer *buffer);
 /* Takes those off the list that the driver does not know any more. Not locked. */
 void gp_buffers_drop_gone(void);
 /* As a kernel of the context sees it: memory of another one is just memory, and not ours. False

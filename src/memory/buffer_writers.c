@@ -6,19 +6,21 @@
 
 #include <utlist.h>
 
-const char *gp_buffer_not_ours(const struct gp_buffer *buffer)
+struct gp_reason gp_buffer_not_ours(const struct gp_buffer *buffer)
 {
-    if (buffer->shared)
+    if (buffer->shared.cause)
         return buffer->shared;
     if (buffer->devices & (buffer->devices - 1))
         return GP_OF_SEVERAL_GPUS;
-    return buffer->host_writes ? GP_OF_THE_HOST : NULL;
+    return buffer->host_writes ? GP_OF_THE_HOST : GP_NO_REASON;
 }
 
 /* Locked. Others may write it from now on, or may not any more. */
-static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host, const char *shared)
+static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host,
+                        struct gp_reason shared)
 {
-    if (buffer->devices == devices && buffer->host_writes == host && buffer->shared == shared)
+    if (buffer->devices == devices && buffer->host_writes == host &&
+        buffer->shared.cause == shared.cause)
         return;
     gp_buffer_note_change(buffer, false);
     buffer->devices = devices;
@@ -50,7 +52,8 @@ void gp_buffer_shared(CUdeviceptr address)
         set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
     gp_buffers_unlock();
     if (!buffer)
-        gp_memory_bar_replay("the program shares memory with another process");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(REPLAY_BARRED, "the program shares memory with another process"));
 }
 
 void gp_range_shared(CUdeviceptr address, size_t size)
@@ -68,7 +71,8 @@ void gp_range_shared(CUdeviceptr address, size_t size)
     }
     gp_buffers_unlock();
     if (!known)
-        gp_memory_bar_replay("the program shares memory with another process");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(REPLAY_BARRED, "the program shares memory with another process"));
 }
 
 /* ---- other devices --------------------------------------------------------------------------- */
@@ -121,7 +125,7 @@ void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHand
         .size = size,
         .kind = GP_BUFFER_MAPPED,
         .source = handle,
-        .shared = gp_physical_is_shared(handle) ? GP_OF_ANOTHER_PROCESS : NULL,
+        .shared = gp_physical_is_shared(handle) ? GP_OF_ANOTHER_PROCESS : GP_NO_REASON,
     });
 }
 
@@ -151,7 +155,7 @@ void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
         CUDA_SUCCESS)
         pool = NULL;
     if (device >= GP_MOST_DEVICES)
-        gp_memory_bar_replay("there are too many GPUs");
+        gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "there are too many GPUs"));
     gp_buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
@@ -206,7 +210,7 @@ void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool wr
 {
     struct access access = {.device = gp_device_bit(device), .writable = writable};
     if (!access.device) {
-        gp_memory_bar_replay("there are too many GPUs");
+        gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "there are too many GPUs"));
         return;
     }
     gp_buffers_lock();

@@ -13,18 +13,23 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_buffer *list;  /* in order of allocation */
 static struct gp_buffer *table; /* the same buffers by address */
-static _Atomic(const char *) barred;
+static atomic_bool is_barred;
+static struct gp_reason barred; /* constant once `is_barred` */
 static atomic_bool doubtful; /* a context has gone, and buffers that none owned perhaps with it */
 
-void gp_memory_bar_replay(const char *why)
+void gp_memory_bar_replay(struct gp_reason why)
 {
-    const char *none = NULL;
-    atomic_compare_exchange_strong(&barred, &none, why);
+    static pthread_mutex_t barring = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&barring);
+    if (!atomic_load(&is_barred))
+        barred = why;
+    atomic_store(&is_barred, true);
+    pthread_mutex_unlock(&barring);
 }
 
-const char *gp_memory_replay_barred(void)
+struct gp_reason gp_memory_replay_barred(void)
 {
-    return atomic_load(&barred);
+    return atomic_load(&is_barred) ? barred : GP_NO_REASON;
 }
 
 void gp_buffers_lock(void)
@@ -91,7 +96,8 @@ void gp_buffer_enter(struct gp_buffer entry)
     pthread_mutex_unlock(&lock);
     if (!inserted) {
         free(buffer);
-        gp_memory_bar_replay("out of memory: not all buffers of the program are known");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(NO_MEMORY, "out of memory: not all buffers of the program are known"));
     }
 }
 
@@ -143,7 +149,7 @@ void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
     });
 }
 
-void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why)
+void gp_buffer_add_foreign(CUdeviceptr address, size_t size, struct gp_reason why)
 {
     CUdeviceptr start = address;
     if (!size && (!gp_cuda.cuMemGetAddressRange_v2 ||
@@ -184,14 +190,14 @@ static uint64_t distance(const struct gp_buffer *buffer, CUdeviceptr address)
     return address < start ? start - address : address > end ? address - end : 0;
 }
 
-uint64_t gp_buffer_distance(CUdeviceptr address, const char *but_shared)
+uint64_t gp_buffer_distance(CUdeviceptr address, enum gp_cause but_shared)
 {
     const struct gp_buffer *buffer;
     uint64_t least = UINT64_MAX;
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (buffer->shared != but_shared && distance(buffer, address) < least)
+        if (buffer->shared.cause != but_shared && distance(buffer, address) < least)
             least = distance(buffer, address);
     }
     pthread_mutex_unlock(&lock);

@@ -25,12 +25,13 @@ struct gp_buffer {
     CUdeviceptr device_address; /* as kernels see it */
     size_t size;                /* bytes */
     enum gp_buffer_kind kind;
-    CUcontext context;     /* NULL: reachable from every context (managed, host, mapped memory) */
-    uint64_t devices;      /* of mapped or pooled memory: whose kernels may write it, a bit each */
-    uint64_t source;       /* of the same: its physical memory's handle, or its pool; 0: unknown */
-    bool host_writes;      /* of the same: the host may, too */
-    const char *shared;    /* by others than this process's GPUs, and why; else NULL */
-    const char *not_ours;  /* why its contents must not be put back (memory/sharing.h), or NULL */
+    CUcontext context; /* NULL: reachable from every context (managed, host, mapped memory) */
+    uint64_t devices;  /* of mapped or pooled memory: whose kernels may write it, a bit each */
+    uint64_t source;   /* of the same: its physical memory's handle, or its pool; 0: unknown */
+    bool host_writes;  /* of the same: the host may, too */
+    struct gp_reason shared; /* by others than this process's GPUs, and why; or none */
+    struct gp_reason
+        not_ours;          /* why its contents must not be put back (memory/sharing.h), or none */
     bool managed;          /* memory that the host uses as well, a variable, too */
     bool direct;           /* other devices may access it directly: no driver call says when */
     const void *owner;     /* the module or library of a global, else NULL */
@@ -49,7 +50,7 @@ void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
 
 /* Memory of another process, or of another API: never copied. Size 0: the driver is asked. Kernels
  * of any context may write it. */
-void gp_buffer_add_foreign(CUdeviceptr address, size_t size, const char *why);
+void gp_buffer_add_foreign(CUdeviceptr address, size_t size, struct gp_reason why);
 /* True when the memory that the driver knows at the address is there still, or again. */
 bool gp_buffer_is_there(const struct gp_buffer *buffer);
 /* The allocation that the address is in has been given to another process. */
@@ -82,8 +83,8 @@ uint64_t gp_buffer_bytes(CUdeviceptr address);
 bool gp_buffer_may_concern(CUdeviceptr address, CUcontext context, int device);
 
 /* Bytes from the address to the nearest buffer, as kernels see it, but for those that are shared
- * for that reason. None to one that it is in, or just behind. Goes through all buffers. */
-uint64_t gp_buffer_distance(CUdeviceptr address, const char *but_shared);
+ * for that cause. None to one that it is in, or just behind. Goes through all buffers. */
+uint64_t gp_buffer_distance(CUdeviceptr address, enum gp_cause but_shared);
 
 /* Takes the buffer that starts at the address off the list; NULL where there is none. Then either
  * its memory is gone (discard) or the free failed (put back). Both take NULL. */
@@ -118,8 +119,8 @@ bool gp_buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffe
 void gp_buffers_changed(void);
 
 /* From now on kernels can write memory that no snapshot holds, so none is replayed. The first
- * reason (a string that lives for ever) is kept. */
-void gp_memory_bar_replay(const char *why);
-const char *gp_memory_replay_barred(void); /* NULL: replay is safe */
+ * reason is kept. */
+void gp_memory_bar_replay(struct gp_reason why);
+struct gp_reason gp_memory_replay_barred(void); /* none: replay is safe */
 
 #endif

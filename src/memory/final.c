@@ -34,7 +34,7 @@ static uint32_t least(uint64_t a, uint64_t b)
 }
 
 static bool make_room(struct gp_final *final, const struct gp_arena *beside, uint32_t kept,
-                      const char **why)
+                      struct gp_reason *why)
 {
     bool moved;
     if (kept <= final->capacity)
@@ -53,10 +53,10 @@ static bool make_room(struct gp_final *final, const struct gp_arena *beside, uin
 }
 
 bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
-                      uint32_t kept, CUstream stream, const char **why)
+                      uint32_t kept, CUstream stream, struct gp_reason *why)
 {
     uint32_t guess = least(units, LEAST_UNITS);
-    *why = GP_NO_ROOM;
+    *why = GP_REASON(NO_ROOM);
     if (!make_positions(final, units))
         return false;
     if ((kept >= guess || !make_room(final, beside, guess, why)) &&
@@ -66,12 +66,12 @@ bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uin
         return true;
     CUresult result = gp_cuda.cuMemsetD32Async(final->positions, 0, units, stream);
     if (result != CUDA_SUCCESS)
-        *why = gp_cuda_error(result);
+        *why = gp_cuda_reason(result);
     return result == CUDA_SUCCESS;
 }
 
 bool gp_final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
-                   const char **why)
+                   struct gp_reason *why)
 {
     bool moved = false;
     bool lent = gp_arena_reserve(&final->arena, beside, bytes, &moved, why);

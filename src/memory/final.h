@@ -24,12 +24,12 @@ struct gp_final {
  * stream. False, with the reason in *why, where there is none. `beside`: the arena that shares the
  * budget. */
 bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
-                      uint32_t kept, CUstream stream, const char **why);
+                      uint32_t kept, CUstream stream, struct gp_reason *why);
 
 /* Makes room for contents of the caller's, `bytes` together (the sum of gp_arena_need), which it
  * takes from the arena. They stay until the next launch is prepared. False with the reason. */
 bool gp_final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
-                   const char **why);
+                   struct gp_reason *why);
 
 /* Gives the contents' memory back: the next launch makes room anew. */
 void gp_final_release(struct gp_final *final);

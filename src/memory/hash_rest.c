@@ -9,7 +9,7 @@ static bool list_rest(struct gp_snapshot *s)
         /* Others may write meanwhile memory that is not ours, and the host its own. */
         if (s->reached.marks[i] == s->reached.round ||
             s->reached.ranges.facts[i].kind == GP_BUFFER_HOST ||
-            s->reached.ranges.facts[i].not_ours)
+            s->reached.ranges.facts[i].not_ours.cause)
             continue;
         if (!gp_segments_add(&s->hashed, range->start, 0, range->end - range->start, range->start))
             return false;
@@ -41,9 +41,9 @@ static CUresult hash_rest(struct gp_snapshot *s, bool after)
     return gp_own_kernel_start(&s->own, &s->own.hash, s->hashed.units, arguments);
 }
 
-bool gp_snapshot_hash_rest(struct gp_snapshot *s, const char **why)
+bool gp_snapshot_hash_rest(struct gp_snapshot *s, struct gp_reason *why)
 {
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     if (!list_rest(s))
         return false;
     if (s->hashed.count == 0)
@@ -54,7 +54,7 @@ bool gp_snapshot_hash_rest(struct gp_snapshot *s, const char **why)
            gp_worked(hash_rest(s, false), why);
 }
 
-bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why)
+bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, struct gp_reason *why)
 {
     *elsewhere = false;
     if (!s->verifies)

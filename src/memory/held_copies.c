@@ -28,22 +28,25 @@ bool gp_snapshot_may_host_write(const struct gp_snapshot *s)
     return gp_snapshot_reaches_host(s) || gp_snapshot_reaches_managed(s);
 }
 
-const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
+struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
     if (!gp_arena_suits_batch(&s->arena, s->reached.needed))
-        return "copies of a few such launches would fit at once";
+        return GP_REASON_TEXT(ROOM_HELD, "copies of a few such launches would fit at once");
     if (s->watched.count)
-        return "it reaches page-locked host memory";
+        return GP_REASON_TEXT(HOST_MEMORY, "the launch reaches page-locked host memory");
     if (s->arrays.count)
-        return "arrays can be written through surfaces";
+        return GP_REASON_TEXT(ARRAYS, "arrays can be written through surfaces");
     if (gp_snapshot_reaches_direct(s))
-        return "it reaches memory that other devices access directly";
-    return gp_snapshot_reaches_managed(s) ? "it reaches managed memory" : NULL;
+        return GP_REASON_TEXT(SHARED_MEMORY,
+                              "the launch reaches memory that other devices access directly");
+    return gp_snapshot_reaches_managed(s)
+               ? GP_REASON_TEXT(HOST_MEMORY, "the launch reaches managed memory")
+               : GP_NO_REASON;
 }
 
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
 {
-    const char *why;
+    struct gp_reason why;
     /* In the drain there may be no room any more for the memory that the copy replaces. */
     if (!gp_final_lend(&s->final, &s->arena, s->reached.needed, &why) || s->final.arena.host_size)
         return NULL;

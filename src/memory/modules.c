@@ -93,7 +93,7 @@ static int current_cc(CUcontext *current)
            gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-#define VARIABLES_UNKNOWN "its module's variables are not known"
+#define VARIABLES_UNKNOWN "the variables of the kernel's module are not known"
 
 static void say_unreadable(const char *why)
 {
@@ -125,7 +125,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
     if (!m) {
         /* Which kernels are its own is then not known either. */
         say_unreadable("out of memory");
-        gp_memory_bar_replay("a module's variables are not known");
+        gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "a module's variables are not known"));
         return;
     }
     m->handle = handle;
@@ -231,7 +231,8 @@ static void look_up(const struct module *m, const char *name)
     if (result == CUDA_SUCCESS)
         gp_buffer_add_global(m->handle, address, size);
     else if (result != CUDA_ERROR_NOT_FOUND && result != CUDA_ERROR_INVALID_VALUE)
-        gp_memory_bar_replay("a module's variables could not be looked up");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(REPLAY_BARRED, "a module's variables could not be looked up"));
     /* A name that the driver does not know belongs to no variable of this chip's code. */
 }
 
@@ -337,7 +338,7 @@ struct found {
 
 static void find_in(const struct module *m, const char *function, struct found *found)
 {
-    const char *why = "out of memory";
+    const char *why = "out of memory for machine code";
     size_t size = 0;
     const void *bytes = m->code ? gp_code_find(m->code, function, m->cc, &size, &why) : NULL;
     if (!bytes) {
@@ -350,9 +351,10 @@ static void find_in(const struct module *m, const char *function, struct found *
     }
 }
 
-const void *gp_module_code(const void *handle, const char *function, size_t *size, const char **why)
+const void *gp_module_code(const void *handle, const char *function, size_t *size,
+                           struct gp_reason *why)
 {
-    struct found found = {.why = "its module is not known"};
+    struct found found = {.why = "the kernel's module is not known"};
     const struct module *m;
     pthread_mutex_lock(&lock);
     bool known = is_known(handle);
@@ -363,11 +365,11 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
     }
     pthread_mutex_unlock(&lock);
     if (found.several) {
-        *why = "several modules have a function of its name";
+        *why = GP_REASON_TEXT(CODE_UNKNOWN, "several modules have a function of the kernel's name");
         return NULL;
     }
     *size = found.size;
-    *why = found.bytes ? NULL : found.why;
+    *why = found.bytes ? GP_NO_REASON : GP_REASON_TEXT(CODE_UNKNOWN, found.why);
     return found.bytes;
 }
 
@@ -385,17 +387,20 @@ void *gp_module_slim(const void *handle, const char *function, size_t most, size
     return slim;
 }
 
-const char *gp_module_runs_once(const void *handle, const char *kernel)
+struct gp_reason gp_module_runs_once(const void *handle, const char *kernel)
 {
     const struct module *m;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     pthread_mutex_lock(&lock);
     bool known = is_known(handle);
     DL_FOREACH(modules, m)
     {
-        if (why || (known && m->handle != handle))
+        if (why.cause || (known && m->handle != handle))
             continue;
-        why = has_name(&m->printing, kernel) ? "the kernel may print" : m->runs_once;
+        if (has_name(&m->printing, kernel))
+            why = GP_REASON_TEXT(RUNS_ONCE, "the kernel may print");
+        else if (m->runs_once)
+            why = GP_REASON_TEXT(RUNS_ONCE, m->runs_once);
     }
     pthread_mutex_unlock(&lock);
     return why;

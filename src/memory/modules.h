@@ -34,15 +34,15 @@ void gp_modules_forget_context(CUcontext context);
 CUcontext gp_module_context(const void *handle);
 
 /* Why the kernel of that module or library must not run more often than launched (it prints, or its
- * module allocates); NULL where it may. For a handle we do not know (NULL too), the answer for such
+ * module allocates); none where it may. For a handle we do not know (NULL too), the answer for such
  * a kernel of any module. */
-const char *gp_module_runs_once(const void *handle, const char *kernel);
+struct gp_reason gp_module_runs_once(const void *handle, const char *kernel);
 
 /* The machine code of a function of that module or library, as gp_code_find has it; valid until it
  * is unloaded. For a handle we do not know (NULL too), that of the one module that has such a
- * function. NULL with the reason in *why, which lives for ever. */
+ * function. NULL with the reason in *why. */
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
-                           const char **why);
+                           struct gp_reason *why);
 
 /* The same as gp_code_slim has it. */
 void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);

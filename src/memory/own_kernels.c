@@ -7,12 +7,12 @@
 
 extern const char gp_device_image[];
 
-bool gp_worked(CUresult result, const char **why)
+bool gp_worked(CUresult result, struct gp_reason *why)
 {
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        *why = GP_NO_ROOM;
+        *why = GP_REASON(NO_ROOM);
     else if (result != CUDA_SUCCESS)
-        *why = gp_cuda_error(result);
+        *why = gp_cuda_reason(result);
     return result == CUDA_SUCCESS;
 }
 

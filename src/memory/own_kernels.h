@@ -40,6 +40,6 @@ CUresult gp_answer_clear(struct gp_own_kernels *kernels);
 CUresult gp_answer_fetch(struct gp_own_kernels *kernels);
 
 /* True for CUDA_SUCCESS; else the reason is in *why. */
-bool gp_worked(CUresult result, const char **why);
+bool gp_worked(CUresult result, struct gp_reason *why);
 
 #endif

@@ -116,7 +116,7 @@ static enum overlap find(const struct gp_segments *kept, const struct gp_segment
     return APART;
 }
 
-bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, const char **why)
+bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason *why)
 {
     reverse(&s->present);
     CUresult result = move(s, &s->present, false);
@@ -162,7 +162,7 @@ static bool has_room(const struct gp_snapshot *s, uint64_t bytes)
 /* Room for the pieces that are kept by now and for one of these copies, which may be of one memory;
  * at least for that. */
 static bool begin_anew(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
-                       const char **why)
+                       struct gp_reason *why)
 {
     uint64_t before = s->present_bytes, one;
     if (!gp_snapshot_put_back(s, true, why))
@@ -172,14 +172,14 @@ static bool begin_anew(struct gp_snapshot *s, struct gp_held_copy *const *copies
            gp_final_lend(&s->final, &s->arena, one, why);
 }
 
-static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, const char **why)
+static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, struct gp_reason *why)
 {
     enum overlap found = find(&s->present, segment);
-    *why = "memory of several launches overlaps";
+    *why = GP_REASON_TEXT(NOT_COPIED, "memory of several launches overlaps");
     if (found != APART)
         return found == SAME;
     uint64_t saved = take_room(s, segment);
-    *why = GP_NO_ROOM;
+    *why = GP_REASON(NO_ROOM);
     s->present_bytes += gp_arena_need(segment->bytes);
     return saved &&
            gp_segments_add(&s->present, segment->live, saved, segment->bytes, segment->start) &&
@@ -188,7 +188,7 @@ static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, co
 
 /* All pieces or none: the list has those that are kept, and no copy has come to the others yet. */
 static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
-                 bool by_driver, const char **why)
+                 bool by_driver, struct gp_reason *why)
 {
     bool listed = true;
     size_t before = s->present.count;
@@ -205,7 +205,7 @@ static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size
 }
 
 bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
-                      bool by_driver, const char **why)
+                      bool by_driver, struct gp_reason *why)
 {
     uint64_t missing;
     gp_snapshot_set_in_use(s, true);
@@ -215,11 +215,11 @@ bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies,
 }
 
 bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
-                              const char **why)
+                              struct gp_reason *why)
 {
     if (!gp_snapshot_keep(s, &copy, 1, by_driver, why))
         return false;
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     /* The first so that it is known which memory the launch reaches. */
     if (!gp_segments_copy(&s->restored, &copy->segments) ||
         !gp_segments_copy(&s->moves, &copy->segments))

@@ -107,7 +107,7 @@ static bool is_mapping(const struct gp_ranges *r, size_t index)
 
 static void join(struct gp_ranges *r, size_t index, struct gp_range_facts *facts)
 {
-    if (!facts->not_ours)
+    if (!facts->not_ours.cause)
         facts->not_ours = r->facts[index].not_ours;
     facts->direct = facts->direct || r->facts[index].direct;
     remove_at(r, index);
@@ -132,7 +132,7 @@ static void join_neighbours(struct gp_ranges *r, size_t index, struct gp_range *
 static struct gp_range range_of(const struct gp_buffer *buffer)
 {
     size_t size = buffer->size;
-    if (buffer->not_ours && buffer->kind != GP_BUFFER_MAPPED && size > 1)
+    if (buffer->not_ours.cause && buffer->kind != GP_BUFFER_MAPPED && size > 1)
         size--;
     return (struct gp_range){buffer->device_address, buffer->device_address + size};
 }
@@ -174,7 +174,7 @@ static void take(struct gp_ranges *r, const struct gp_buffer *buffer)
     if (!all && (buffer->kind != GP_BUFFER_MAPPED || gone.end > whole.end))
         return;
     /* Which of the neighbours was it that is not ours? */
-    r->complete = r->complete && (all || !facts.not_ours);
+    r->complete = r->complete && (all || !facts.not_ours.cause);
     remove_at(r, index);
     if (gone.end < whole.end)
         insert_at(r, index, (struct gp_range){gone.end, whole.end}, facts);

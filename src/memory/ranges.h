@@ -12,11 +12,11 @@
 
 struct gp_range_facts {
     enum gp_buffer_kind kind;
-    bool managed;         /* memory that the host uses as well */
-    bool direct;          /* memory that other devices access directly */
-    const void *owner;    /* of a global: its module or library */
-    const char *not_ours; /* why it must not be put back, NULL where it may */
-    uint64_t freed_at;    /* the time of a range that was freed (memory/freed.h) */
+    bool managed;              /* memory that the host uses as well */
+    bool direct;               /* memory that other devices access directly */
+    const void *owner;         /* of a global: its module or library */
+    struct gp_reason not_ours; /* why it must not be put back; none where it may */
+    uint64_t freed_at;         /* the time of a range that was freed (memory/freed.h) */
 };
 
 struct gp_ranges {

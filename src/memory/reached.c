@@ -31,7 +31,7 @@ void gp_reached_clear(struct gp_reached *r)
     r->count = r->roots = 0;
     r->seen = SIZE_MAX; /* so far it is all of them */
     r->out_of_memory = false;
-    r->not_ours = NULL;
+    r->not_ours = GP_NO_REASON;
     r->bytes = r->needed = 0;
 }
 
@@ -52,7 +52,7 @@ void gp_reach(size_t range, void *reached)
     struct gp_reached *r = reached;
     if (r->marks[range] == r->round)
         return;
-    if (r->ranges.facts[range].not_ours) {
+    if (r->ranges.facts[range].not_ours.cause) {
         r->not_ours = r->ranges.facts[range].not_ours;
         return;
     }
@@ -79,22 +79,22 @@ void gp_reach_all(struct gp_reached *r)
         gp_reach(i, r);
 }
 
-bool gp_reached_is_ours(const struct gp_reached *r, const char **why)
+bool gp_reached_is_ours(const struct gp_reached *r, struct gp_reason *why)
 {
-    if (r->not_ours)
+    if (r->not_ours.cause)
         *why = r->not_ours;
-    return !r->not_ours;
+    return !r->not_ours.cause;
 }
 
-bool gp_reached_all_is_ours(struct gp_reached *r, const char **why)
+bool gp_reached_all_is_ours(struct gp_reached *r, struct gp_reason *why)
 {
-    for (size_t i = 0; i < r->ranges.count && !r->not_ours; i++)
+    for (size_t i = 0; i < r->ranges.count && !r->not_ours.cause; i++)
         r->not_ours = r->ranges.facts[i].not_ours;
     return gp_reached_is_ours(r, why);
 }
 
 bool gp_reach_from_parameters(struct gp_reached *r, const struct gp_reach *launch, bool pageable,
-                              const char **why)
+                              struct gp_reason *why)
 {
     const char *bytes = launch->parameters;
     uint64_t word;
@@ -105,7 +105,8 @@ bool gp_reach_from_parameters(struct gp_reached *r, const struct gp_reach *launc
         for (unsigned i = 0; i < count; i++)
             gp_reach(found[i], r);
         if (pageable && !count && at % 4 == 0 && word >= LEAST_PAGEABLE && gp_is_readable(word)) {
-            *why = "a parameter points to host memory that is not page-locked";
+            *why = GP_REASON_TEXT(HOST_MEMORY,
+                                  "a parameter points to host memory that is not page-locked");
             return false;
         }
     }

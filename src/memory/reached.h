@@ -16,8 +16,8 @@ struct gp_reached {
     size_t marks_capacity;
     uint32_t round; /* of launches */
     bool out_of_memory;
-    const char *not_ours;   /* why reached memory cannot be put back, NULL while it can */
-    uint64_t bytes, needed; /* of the reached memory; room for its copies */
+    struct gp_reason not_ours; /* why reached memory cannot be put back, none while it can */
+    uint64_t bytes, needed;    /* of the reached memory; room for its copies */
 };
 
 /* Forgets the last launch. */
@@ -33,13 +33,13 @@ void gp_reach_all(struct gp_reached *reached);
 /* Every 8 bytes of the parameters, wherever they begin. False, with the reason in *why, where one
  * points to the host's ordinary memory, and kernels can write that (`pageable`). */
 bool gp_reach_from_parameters(struct gp_reached *reached, const struct gp_reach *launch,
-                              bool pageable, const char **why);
+                              bool pageable, struct gp_reason *why);
 /* The variables a kernel can name are those of its module. False when out of memory. */
 bool gp_reach_from_modules(struct gp_reached *reached, const struct gp_reach *launch);
 
 /* Whether all that is reached, or all that there is, may be put back; else why not. */
-bool gp_reached_is_ours(const struct gp_reached *reached, const char **why);
-bool gp_reached_all_is_ours(struct gp_reached *reached, const char **why);
+bool gp_reached_is_ours(const struct gp_reached *reached, struct gp_reason *why);
+bool gp_reached_all_is_ours(struct gp_reached *reached, struct gp_reason *why);
 
 /* True where the index-th is compared only, and never put back. */
 bool gp_reached_is_watched(const struct gp_reached *reached, size_t index);

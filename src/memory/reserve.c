@@ -16,7 +16,7 @@ static bool may_be_copied_there(const struct gp_reached *r, const void *module)
 
 static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
 {
-    const char *why;
+    struct gp_reason why;
     struct gp_reached *r = &s->reached;
     gp_reached_clear(r);
     return launch->parameters_known && !launch->everything &&
@@ -94,7 +94,7 @@ static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy
 
 /* Follows the pointers in the copies to the ranges. */
 static bool search(struct gp_snapshot *s, struct gp_segments *copies, struct gp_lookup *lookup,
-                   struct gp_ranges *ranges, const char **why)
+                   struct gp_ranges *ranges, struct gp_reason *why)
 {
     copies->units_done = 0;
     bool searched = gp_worked(gp_answer_clear(&s->own), why) &&
@@ -106,7 +106,7 @@ static bool search(struct gp_snapshot *s, struct gp_segments *copies, struct gp_
 
 /* The memory to which the copies led may have been freed since. */
 static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
-                          const struct gp_held_copy *copy, bool *nowhere, const char **why)
+                          const struct gp_held_copy *copy, bool *nowhere, struct gp_reason *why)
 {
     struct gp_ranges *freed = &s->freed.ranges;
     bool known, any = gp_freed_after(&s->freed, copy->made, &known);
@@ -120,12 +120,12 @@ static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
 }
 
 bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *copy, bool *whole,
-                           const char **why)
+                           struct gp_reason *why)
 {
     struct gp_segments *list = &s->watched;
     gp_snapshot_set_in_use(s, true);
     gp_reached_clear(&s->reached);
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     bool searched = gp_reached_update(&s->reached, s->context, s->device) &&
                     list_copies(list, copy) && search(s, list, &s->lookup, &s->reached.ranges, why);
     *whole = searched && is_all_copied(s, copy, &s->reached.ranges, false);

@@ -52,7 +52,7 @@ static bool is_plain(const struct gp_buffer *buffer)
 {
     bool is_of_pool = buffer->kind == GP_BUFFER_POOLED && buffer->source;
     return (buffer->kind == GP_BUFFER_DEVICE || is_of_pool) && !buffer->host_writes &&
-           !buffer->shared && !buffer->not_ours && !buffer->direct;
+           !buffer->shared.cause && !buffer->not_ours.cause && !buffer->direct;
 }
 
 static bool ask_id(CUdeviceptr address, unsigned long long *id)

@@ -72,7 +72,7 @@ static CUresult put_back(struct gp_snapshot *s)
 
 /* Keeps the changes of the program's own run, and puts back the memory before it, if there is room
  * for `kept` units or as many as there are. The answer says so. */
-static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **why)
+static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, struct gp_reason *why)
 {
     if (!gp_final_prepare(&s->final, &s->arena, s->restored.units, kept, s->own.stream, why))
         return false;
@@ -94,7 +94,7 @@ static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, const char **w
 }
 
 /* The first time: the changes of the program's own run are kept. */
-static bool rewind_first(struct gp_snapshot *s, const char **why)
+static bool rewind_first(struct gp_snapshot *s, struct gp_reason *why)
 {
     if (!keep_and_rewind(s, s->kept, why))
         return false;
@@ -104,11 +104,11 @@ static bool rewind_first(struct gp_snapshot *s, const char **why)
     /* How much room it takes is known now. */
     if (!keep_and_rewind(s, s->kept, why))
         return false;
-    *why = GP_NO_ROOM;
+    *why = GP_REASON(NO_ROOM);
     return s->rewound || s->own.host_answer->watched;
 }
 
-static bool rewind_again(struct gp_snapshot *s, const char **why)
+static bool rewind_again(struct gp_snapshot *s, struct gp_reason *why)
 {
     /* Parts of it that are started are waited for. */
     CUresult result = gp_answer_clear(&s->own);
@@ -122,12 +122,12 @@ static bool rewind_again(struct gp_snapshot *s, const char **why)
     return gp_worked(result, why) && gp_worked(asked, why);
 }
 
-bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why)
+bool gp_snapshot_rewind(struct gp_snapshot *s, struct gp_reason *why)
 {
     return s->rewound ? rewind_again(s, why) : rewind_first(s, why);
 }
 
-bool gp_snapshot_finish(struct gp_snapshot *s, const char **why)
+bool gp_snapshot_finish(struct gp_snapshot *s, struct gp_reason *why)
 {
     if (!s->rewound)
         return true;

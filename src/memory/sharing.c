@@ -12,7 +12,8 @@
  * make us grow for ever. */
 #define MOST_HANDLES 65536u
 
-static const char no_memory[] = "out of memory: not all memory that the program shares is known";
+#define SHARED_UNKNOWN \
+    GP_REASON_TEXT(NO_MEMORY, "out of memory: not all memory that the program shares is known")
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -70,7 +71,7 @@ static bool note_peers(CUcontext by, CUcontext owner, bool kernels)
         p->kernels = p->kernels || kernels;
     pthread_mutex_unlock(&lock);
     if (!p)
-        gp_memory_bar_replay(no_memory);
+        gp_memory_bar_replay(SHARED_UNKNOWN);
     return changed;
 }
 
@@ -259,7 +260,7 @@ void gp_physical_also(CUmemGenericAllocationHandle handle, CUmemGenericAllocatio
         s->first = first;
     pthread_mutex_unlock(&lock);
     if (!s)
-        gp_memory_bar_replay(no_memory);
+        gp_memory_bar_replay(SHARED_UNKNOWN);
 }
 
 CUmemGenericAllocationHandle gp_physical_of(CUmemGenericAllocationHandle handle)
@@ -278,7 +279,7 @@ void gp_physical_shared(CUmemGenericAllocationHandle handle)
     bool noted = find_or_add(&physical, handle) != NULL;
     pthread_mutex_unlock(&lock);
     if (!noted)
-        gp_memory_bar_replay(no_memory);
+        gp_memory_bar_replay(SHARED_UNKNOWN);
     gp_mappings_shared(handle);
 }
 
@@ -299,7 +300,7 @@ void gp_pool_set_access(CUmemoryPool pool, int device, bool writable)
         s->devices = writable ? s->devices | bit : s->devices & ~bit;
     pthread_mutex_unlock(&lock);
     if (!s)
-        gp_memory_bar_replay(no_memory);
+        gp_memory_bar_replay(SHARED_UNKNOWN);
     gp_pooled_set_access(pool, device, writable);
 }
 

@@ -9,11 +9,14 @@
 #include <stdint.h>
 
 /* Why a launch is not replayed. */
-#define GP_OF_ANOTHER_PROCESS "it reaches memory shared with another process"
-#define GP_OF_ANOTHER_API "it reaches memory imported from another API"
-#define GP_OF_ANOTHER_GPU "it reaches memory of another GPU"
-#define GP_OF_SEVERAL_GPUS "it reaches memory that several GPUs can write"
-#define GP_OF_THE_HOST "it reaches memory that the host can write"
+#define GP_OF_ANOTHER_PROCESS \
+    GP_REASON_TEXT(SHARED_MEMORY, "the launch reaches memory shared with another process")
+#define GP_OF_ANOTHER_API \
+    GP_REASON_TEXT(SHARED_MEMORY, "the launch reaches memory imported from another API")
+#define GP_OF_ANOTHER_GPU GP_REASON_TEXT(SHARED_MEMORY, "the launch reaches memory of another GPU")
+#define GP_OF_SEVERAL_GPUS \
+    GP_REASON_TEXT(SHARED_MEMORY, "the launch reaches memory that several GPUs can write")
+#define GP_OF_THE_HOST GP_REASON(HOST_MEMORY)
 
 /* Devices are bits; there is none for those beyond. */
 #define GP_MOST_DEVICES 64

@@ -4,19 +4,20 @@
 #include <string.h>
 
 /* The program's kernels can write our memory on the device, too. */
-#define WRONG_ANSWER "the answer of our own kernel cannot be right"
+#define WRONG_ANSWER \
+    GP_REASON_TEXT(DRIVER_FAILED, "the answer of gpuprof's own kernel cannot be right")
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, const char **why)
+struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, struct gp_reason *why)
 {
     struct gp_snapshot *s = calloc(1, sizeof(*s));
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     if (!s)
         return NULL;
     s->context = context;
     s->arena.for_many = for_many;
-    *why = "our own kernels cannot be loaded";
+    *why = GP_REASON_TEXT(DRIVER_FAILED, "gpuprof's own kernels cannot be loaded");
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->own.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
         !gp_event_make(&s->idle, CU_EVENT_DISABLE_TIMING) ||
@@ -82,7 +83,7 @@ static bool take_room_for_next(struct gp_snapshot *s)
     return true;
 }
 
-static bool take_room_for_reached(struct gp_snapshot *s, const char **why)
+static bool take_room_for_reached(struct gp_snapshot *s, struct gp_reason *why)
 {
     bool moved = false;
     if (!gp_arena_reserve(&s->arena, &s->final.arena, s->reached.needed, &moved, why))
@@ -93,11 +94,11 @@ static bool take_room_for_reached(struct gp_snapshot *s, const char **why)
         gp_segments_clear(&s->watched);
         s->with_room = 0;
         s->arrays_saved = false;
-        *why = GP_NO_ROOM;
+        *why = GP_REASON(NO_ROOM);
         if (!gp_arrays_take(&s->arrays, &s->arena))
             return false;
     }
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     while (s->with_room < s->reached.count)
         if (!take_room_for_next(s))
             return false;
@@ -123,7 +124,8 @@ CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
 }
 
 /* Copies all that is reached and was not copied yet. */
-static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow, const char **why)
+static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow,
+                         struct gp_reason *why)
 {
     if (!take_room_for_reached(s, why) ||
         !gp_worked(gp_snapshot_copy_new(s, &s->restored, follow), why) ||
@@ -136,7 +138,7 @@ static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow, 
 }
 
 /* Reaches the ranges that were found beyond the first `before`. */
-static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why)
+static bool reach_found(struct gp_snapshot *s, uint32_t before, struct gp_reason *why)
 {
     uint32_t count = s->own.host_answer->found;
     const uint32_t *found = s->own.host_answer->at_once;
@@ -150,7 +152,7 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why
             s->found_capacity = 0;
             s->found = malloc(s->reached.ranges.capacity * sizeof(*s->found));
             if (!s->found) {
-                *why = GP_OUT_OF_MEMORY;
+                *why = GP_REASON(NO_MEMORY);
                 return false;
             }
             s->found_capacity = s->reached.ranges.capacity;
@@ -173,7 +175,7 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, const char **why
 }
 
 /* Copies reached memory, and the memory that it points to, until nothing new is found. */
-static bool copy_and_follow(struct gp_snapshot *s, const char **why)
+static bool copy_and_follow(struct gp_snapshot *s, struct gp_reason *why)
 {
     uint32_t before = 0;
     if (!gp_worked(gp_lookup_update(&s->lookup, &s->reached.ranges, s->own.stream), why))
@@ -189,7 +191,7 @@ static bool copy_and_follow(struct gp_snapshot *s, const char **why)
 
 /* ---- before the launch ----------------------------------------------------------------------- */
 
-static bool begin(struct gp_snapshot *s, const char **why)
+static bool begin(struct gp_snapshot *s, struct gp_reason *why)
 {
     s->with_room = 0;
     s->verifies = s->rewound = false;
@@ -202,13 +204,13 @@ static bool begin(struct gp_snapshot *s, const char **why)
         return false;
     s->reached.needed = s->arrays.needed;
     s->reached.bytes = s->arrays.bytes;
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     return gp_reached_update(&s->reached, s->context, s->device) &&
            gp_worked(gp_answer_clear(&s->own), why);
 }
 
 /* Where everything will be copied, whether that fits is known before anything is done. */
-static bool reserve_for_all(struct gp_snapshot *s, const char **why)
+static bool reserve_for_all(struct gp_snapshot *s, struct gp_reason *why)
 {
     bool moved;
     uint64_t all =
@@ -216,7 +218,7 @@ static bool reserve_for_all(struct gp_snapshot *s, const char **why)
     return gp_arena_reserve(&s->arena, &s->final.arena, all, &moved, why);
 }
 
-static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)
+static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, struct gp_reason *why)
 {
     /* The memory that the launch may write is not known, so it may be any. */
     if ((launch->everything || !launch->parameters_known) &&
@@ -229,7 +231,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
     } else {
         if (!gp_reach_from_parameters(&s->reached, launch, s->pageable, why))
             return false;
-        *why = GP_OUT_OF_MEMORY;
+        *why = GP_REASON(NO_MEMORY);
         if (!gp_reach_from_modules(&s->reached, launch) || !gp_reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
@@ -239,11 +241,11 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, co
     s->reached.seen = s->reached.count;
     if (launch->everything)
         gp_reach_all(&s->reached);
-    *why = GP_OUT_OF_MEMORY;
+    *why = GP_REASON(NO_MEMORY);
     return !s->reached.out_of_memory && copy_reached(s, NULL, why);
 }
 
-bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, const char **why)
+bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, struct gp_reason *why)
 {
     gp_snapshot_set_in_use(s, true);
     bool taken = begin(s, why) && copy_launch(s, launch, why) &&

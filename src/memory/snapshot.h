@@ -33,7 +33,7 @@ struct gp_reach {
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,
  * where our kernels cannot be loaded. */
-struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, const char **why);
+struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, struct gp_reason *why);
 /* Frees our memory in the context, unless the context is gone already. */
 void gp_snapshot_close(struct gp_snapshot *s, bool context_alive);
 
@@ -44,7 +44,7 @@ void gp_snapshot_leave(struct gp_snapshot *s);
 /* Copies the memory that the launch reaches, and hashes the rest if that is to be verified. The GPU
  * has done so when this returns. False, with the reason in *why, where there is no room, the kernel
  * may write memory that we cannot save, or something failed. */
-bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, const char **why);
+bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, struct gp_reason *why);
 uint64_t
 gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that were copied */
 
@@ -58,17 +58,17 @@ bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address);
 /* After the kernel's first run: *elsewhere becomes true when memory has changed that was not
  * copied, so that the kernel must not run again. False and not asked, where the launch was not to
  * be verified. Returns false, with the reason in *why, where something failed. */
-bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, const char **why);
+bool gp_snapshot_verify(struct gp_snapshot *s, bool *elsewhere, struct gp_reason *why);
 
 /* Puts back changes since the copy was taken. The first time the changes of the program's own run
  * are kept. Where page-locked host memory is among the changes nothing is put back at all, and
  * gp_snapshot_host_changed says so. False, with the reason in *why, where there is no room to keep
  * that, or something failed. The GPU has done so when this returns. */
-bool gp_snapshot_rewind(struct gp_snapshot *s, const char **why);
+bool gp_snapshot_rewind(struct gp_snapshot *s, struct gp_reason *why);
 /* After the last replay: memory becomes as the program's own run left it, in spite of the writes of
  * replays. Does nothing where nothing was rewound. False, with the reason in *why, where something
  * failed. */
-bool gp_snapshot_finish(struct gp_snapshot *s, const char **why);
+bool gp_snapshot_finish(struct gp_snapshot *s, struct gp_reason *why);
 /* Put back by the last rewind: bytes, in words of 16, and arrays of surfaces whole. */
 uint64_t gp_snapshot_changed_bytes(const struct gp_snapshot *s);
 
@@ -97,7 +97,7 @@ bool gp_snapshot_reaches_host(const struct gp_snapshot *s);
 bool gp_snapshot_may_host_write(const struct gp_snapshot *s);
 /* Why the copy just taken cannot be held: the launch reaches memory that the host or other devices
  * may write at any time, or arrays. NULL where it can. */
-const char *gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
+struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s);
 /* Holds it beyond gp_snapshot_done. NULL where it lies on the host, or out of memory. While any is
  * held our memory is not given back. */
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
@@ -118,17 +118,17 @@ void gp_snapshot_forget_freed(struct gp_snapshot *s);
  * other memory, nor to memory that was freed since the copy was reserved. False, with the reason in
  * *why, where something failed. In use until gp_snapshot_done. */
 bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *copy, bool *whole,
-                           const char **why);
+                           struct gp_reason *why);
 /* Keeps the memory of now that these launches reach; puts the copy of one there, and keeps it
  * before if that was not done; and puts all back that was kept. `by_driver`: code of CUPTI is in
  * place, which would change our kernels. The GPU has done so when the latter two return; the last
  * is not waited for where a kernel did not end. In use from the first to gp_snapshot_done. False,
  * with the reason in *why, where there is no room, or something failed. */
 bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
-                      bool by_driver, const char **why);
+                      bool by_driver, struct gp_reason *why);
 bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
-                              const char **why);
-bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, const char **why);
+                              struct gp_reason *why);
+bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason *why);
 /* Bytes of the program's memory that were copied. */
 uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy);
 /* A hash of the layout of a copy, or of the copy just taken: to put copies of one layout in place
@@ -143,7 +143,7 @@ void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
 /* Memory of our own that stands in for memory of the program's: at least so many bytes, as they
  * are. It stays until gp_snapshot_stand_in_done, and while copies are held, which may be of it. 0,
  * with the reason in *why, where there is no room for it. */
-CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, const char **why);
+CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, struct gp_reason *why);
 /* True where it is there. */
 bool gp_snapshot_has_stand_in(const struct gp_snapshot *s, uint64_t bytes);
 /* It is not used any more, but for held copies. */

@@ -15,8 +15,6 @@
 #include "memory/segments.h"
 #include "memory/snapshot.h"
 
-#define GP_OUT_OF_MEMORY "out of memory"
-
 struct gp_snapshot {
     CUcontext context;
     CUdevice device;
@@ -94,6 +92,6 @@ void gp_snapshot_free_stand_in(struct gp_snapshot *s);
 void gp_free_device(CUdeviceptr *address);
 
 /* Hashes memory that the launch does not reach, for gp_snapshot_verify (hash_rest.c). */
-bool gp_snapshot_hash_rest(struct gp_snapshot *s, const char **why);
+bool gp_snapshot_hash_rest(struct gp_snapshot *s, struct gp_reason *why);
 
 #endif

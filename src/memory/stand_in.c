@@ -2,7 +2,8 @@
 #include "memory/own_memory.h"
 #include "memory/snapshot_parts.h"
 
-#define NO_STAND_IN "there is no room for the memory that its second run needs"
+#define NO_STAND_IN \
+    GP_REASON_TEXT(NO_ROOM, "there is no room for the memory that the graph's second run needs")
 
 void gp_snapshot_free_stand_in(struct gp_snapshot *s)
 {
@@ -25,7 +26,7 @@ static bool is_in_budget(struct gp_snapshot *s, uint64_t bytes)
            bytes + taken <= gp_budget(free + taken, 0).device;
 }
 
-CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, const char **why)
+CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, struct gp_reason *why)
 {
     *why = NO_STAND_IN;
     gp_snapshot_use_stand_in(s, true);

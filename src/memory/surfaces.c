@@ -32,7 +32,8 @@ void gp_surface_made(CUsurfObject handle, const CUDA_RESOURCE_DESC *resource)
     if (!s || resource->resType != CU_RESOURCE_TYPE_ARRAY ||
         gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS) {
         free(s);
-        gp_memory_bar_replay("the program writes surfaces that cannot be kept track of");
+        gp_memory_bar_replay(GP_REASON_TEXT(
+            REPLAY_BARRED, "the program writes surfaces that cannot be kept track of"));
         return;
     }
     *s = (struct surface){handle, resource->res.array.hArray, context, NULL, NULL};
@@ -59,7 +60,8 @@ void gp_mipmap_level(CUmipmappedArray whole, CUarray array)
     }
     pthread_mutex_unlock(&lock);
     if (!l && !known)
-        gp_memory_bar_replay("out of memory: not all arrays of the program are known");
+        gp_memory_bar_replay(
+            GP_REASON_TEXT(NO_MEMORY, "out of memory: not all arrays of the program are known"));
 }
 
 /* Takes the surfaces of that handle, array or context off the list; 0 is none. Locked. */

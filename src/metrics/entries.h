@@ -69,10 +69,10 @@ bool gp_variant_walk(const struct gp_variant *v, bool (*visit)(void *, struct gp
 /* The one used on this device, NULL where there is none. */
 const struct gp_variant *gp_variant_for(const struct gp_entry *e, const struct gp_device *device);
 
-/* Computes a formula for one launch. True with *value, or false with the reason in `why`. */
+/* Computes a formula for one launch, as gp_metric_evaluate a metric. */
 bool gp_formula_of_launch(const struct gp_node *formula, const struct gp_device *device,
-                          const struct gp_record *launch, double *value, char *why,
-                          size_t why_size);
+                          const struct gp_record *launch, double *value,
+                          struct gp_absence *absence);
 
 /* True where a formula for all devices has counters that event groups do not have. */
 bool gp_entry_counts_in_ranges(const struct gp_entry *e);

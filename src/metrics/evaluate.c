@@ -6,6 +6,9 @@
 
 #define MOST_STEPS 100000 /* operands looked up for one value */
 
+const struct gp_absence gp_no_device_facts = {.cause = GP_CAUSE_FACT_UNKNOWN,
+                                              .text = "the facts of the device are not known"};
+
 static const struct gp_entry *entry_of(const struct gp_metric *metric)
 {
     return (const struct gp_entry *)metric;
@@ -46,7 +49,18 @@ struct evaluation {
     const struct gp_record *launch;
     unsigned steps;
     bool lacks_counter; /* the last value is missing as the record has no such counter */
+    /* Of the last value that is missing. */
+    enum gp_cause cause;
+    size_t named;
 };
+
+/* False: a value is missing for that cause. */
+static bool lacks(struct evaluation *e, enum gp_cause cause, size_t named)
+{
+    e->cause = cause;
+    e->named = named;
+    return false;
+}
 
 static bool counter_value(struct evaluation *e, const char *name, double *value, char *why,
                           size_t why_size)
@@ -60,18 +74,15 @@ static bool counter_value(struct evaluation *e, const char *name, double *value,
     for (size_t i = 0; i < count && !found; i++)
         if (strcmp(counters[i].name, name) == 0)
             found = &counters[i];
-    const char *reason = "not measured";
     e->lacks_counter = !found;
-    if (found && !found->absent) {
+    if (found && !found->absent.cause) {
         *value = found->value;
         return true;
     }
-    if (found)
-        reason = found->absent;
-    else if (e->launch->skipped)
-        reason = e->launch->skipped;
-    snprintf(why, why_size, "counter %s: %s", name, reason);
-    return false;
+    const struct gp_reason reason =
+        found ? found->absent : gp_reason_or(e->launch->skipped, GP_REASON(NOT_MEASURED));
+    snprintf(why, why_size, "counter %s: %s", name, reason.text);
+    return lacks(e, reason.cause, strlen("counter : ") + strlen(name));
 }
 
 static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value,
@@ -83,16 +94,26 @@ static bool operand_value(void *user, const struct gp_node *operand, double *val
     struct evaluation *e = user;
     if (++e->steps > MOST_STEPS) {
         snprintf(why, why_size, "the formula takes more than %d steps", MOST_STEPS);
-        return false;
+        return lacks(e, GP_CAUSE_NO_VALUE, 0);
     }
     switch (operand->kind) {
     case GP_NODE_COUNTER:
         return counter_value(e, operand->bound, value, why, why_size);
     case GP_NODE_FACT:
-        return operand->fact->get(operand->fact, e->device, e->launch, value, why, why_size);
+        return operand->fact->get(operand->fact, e->device, e->launch, value, why, why_size) ||
+               lacks(e, GP_CAUSE_FACT_UNKNOWN, 0);
     default:
         return evaluate_entry(e, operand->bound, value, why, why_size);
     }
+}
+
+/* A formula of which no operand is missing may have no value for itself: it divides by 0. */
+static bool evaluate_formula(struct evaluation *ev, const struct gp_node *formula,
+                             const struct gp_operands *operands, double *value, char *why,
+                             size_t why_size)
+{
+    lacks(ev, GP_CAUSE_NO_VALUE, 0);
+    return gp_formula_evaluate(formula, operands, value, why, why_size);
 }
 
 static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, double *value,
@@ -101,43 +122,59 @@ static bool evaluate_entry(struct evaluation *ev, const struct gp_entry *e, doub
     const struct gp_variant *v = gp_variant_for(e, ev->device);
     if (!v || !v->formula) {
         say_not_defined(e, ev->device, why, why_size);
-        return false;
+        return lacks(ev, GP_CAUSE_NOT_DEFINED, 0);
     }
     const struct gp_operands operands = {.user = ev, .value_of = operand_value};
     double needed = 1;
     ev->lacks_counter = false;
-    bool answer = gp_formula_evaluate(v->formula, &operands, value, why, why_size);
+    bool answer = evaluate_formula(ev, v->formula, &operands, value, why, why_size);
     if (!answer && v->older && ev->lacks_counter)
-        answer = gp_formula_evaluate(v->older, &operands, value, why, why_size);
+        answer = evaluate_formula(ev, v->older, &operands, value, why, why_size);
     /* Also where there is no value: a needed operand may be the divisor. */
+    const struct evaluation before = *ev;
     char why_not[GP_WHY_SIZE];
-    if (v->needs && !gp_formula_evaluate(v->needs, &operands, &needed, why_not, sizeof(why_not))) {
+    if (v->needs && !evaluate_formula(ev, v->needs, &operands, &needed, why_not, sizeof(why_not))) {
         if (answer)
             snprintf(why, why_size, "%s", why_not);
-        return false;
+        return answer ? false : lacks(ev, before.cause, before.named);
     }
     if (needed != 0)
-        return answer;
+        return answer || lacks(ev, before.cause, before.named);
     struct gp_text text = {0};
     gp_formula_print(v->needs, &text);
     snprintf(why, why_size, "does not apply: %s is 0", gp_text_string(&text));
     gp_text_free(&text);
-    return false;
+    return lacks(ev, GP_CAUSE_DOES_NOT_APPLY, 0);
+}
+
+/* Where the evaluation has failed. */
+static void give_absence(const struct evaluation *e, struct gp_absence *absence)
+{
+    absence->cause = e->cause;
+    absence->named = e->named < strlen(absence->text) ? e->named : 0;
 }
 
 bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                        const struct gp_record *launch, double *value, char *why, size_t why_size)
+                        const struct gp_record *launch, double *value, struct gp_absence *absence)
 {
     struct evaluation ev = {.device = device, .launch = launch};
-    return evaluate_entry(&ev, entry_of(metric), value, why, why_size);
+    struct gp_absence unsaid, *a = absence ? absence : &unsaid;
+    bool answer = evaluate_entry(&ev, entry_of(metric), value, a->text, sizeof(a->text));
+    if (!answer)
+        give_absence(&ev, a);
+    return answer;
 }
 
 bool gp_formula_of_launch(const struct gp_node *formula, const struct gp_device *device,
-                          const struct gp_record *launch, double *value, char *why, size_t why_size)
+                          const struct gp_record *launch, double *value, struct gp_absence *absence)
 {
     struct evaluation ev = {.device = device, .launch = launch};
     const struct gp_operands operands = {.user = &ev, .value_of = operand_value};
-    return gp_formula_evaluate(formula, &operands, value, why, why_size);
+    struct gp_absence unsaid, *a = absence ? absence : &unsaid;
+    bool answer = evaluate_formula(&ev, formula, &operands, value, a->text, sizeof(a->text));
+    if (!answer)
+        give_absence(&ev, a);
+    return answer;
 }
 
 struct definedness {

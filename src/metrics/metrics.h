@@ -16,6 +16,17 @@
 
 #define GP_WHY_SIZE 256 /* room for a reason; longer ones are cut */
 
+/* Why a metric or a formula has no value. The text begins with the counter that is missing, if it
+ * is one: "counter NAME: no permission to read the GPU's counters". */
+struct gp_absence {
+    enum gp_cause cause;
+    size_t named; /* bytes of the text that name the counter */
+    char text[GP_WHY_SIZE];
+};
+
+/* Where a device's facts are not known. */
+extern const struct gp_absence gp_no_device_facts;
+
 struct gp_metrics; /* all definitions and which of them are selected */
 
 /* One metric, as users see it. The formula and its source may depend on the device:
@@ -86,9 +97,10 @@ bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *dev
 /* The definitions' own copy of a counter's name, NULL where no formula has it. */
 const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name);
 
-/* Computes a metric of one launch. Returns true with *value, or -1 with the reason in `why`. */
+/* Computes a metric of one launch. Returns true with *value, or false with *absence (which may be
+ * NULL): the cause of a missing counter is its own. */
 bool gp_metric_evaluate(const struct gp_metric *metric, const struct gp_device *device,
-                        const struct gp_record *launch, double *value, char *why, size_t why_size);
+                        const struct gp_record *launch, double *value, struct gp_absence *absence);
 
 /* Whether the metric and all metrics in its formula are defined for that device; false with the
  * reason in `why`. Whether the device has the counters is not checked. */

@@ -27,11 +27,11 @@ struct step {
 
 /* Seldom read. */
 struct detail {
-    const void *what;   /* the name of a counter, a fact, or an entry whose result this is */
-    size_t found;       /* a counter: where it stood among those of the last launch */
-    const char *absent; /* a counter: why it has no value */
-    bool lacking;       /* a counter: the record does not have it */
-    unsigned cause;     /* where there is no value: the step that has none by itself */
+    const void *what;        /* the name of a counter, a fact, or an entry whose result this is */
+    size_t found;            /* a counter: where it stood among those of the last launch */
+    struct gp_reason absent; /* a counter: why it has no value */
+    bool lacking;            /* a counter: the record does not have it */
+    unsigned origin;         /* where there is no value: the step that has none by itself */
 };
 
 /* A metric that several formulas use is computed once. */
@@ -43,9 +43,10 @@ struct result {
 /* Why a metric had no value the last time, as the reason is text that takes long to make. */
 struct reason {
     bool known;
-    unsigned cause;
-    char *absent; /* a counter's, NULL for other causes */
-    char text[GP_WHY_SIZE];
+    unsigned step;            /* that has no value by itself */
+    enum gp_cause of_counter; /* its cause; none where the step is no counter */
+    char *text_of_counter;
+    struct gp_absence absence;
 };
 
 struct gp_program {
@@ -92,7 +93,7 @@ static unsigned add_step(struct gp_program *p, struct step step, double value, c
         return NO_STEP;
     p->steps[p->count] = step;
     p->values[p->count] = value;
-    p->details[p->count] = (struct detail){.what = what, .cause = p->count};
+    p->details[p->count] = (struct detail){.what = what, .origin = p->count};
     return p->count++;
 }
 
@@ -236,7 +237,7 @@ void gp_program_free(struct gp_program *p)
     if (!p)
         return;
     for (size_t i = 0; p->reasons && i < p->metrics->selected_count; i++)
-        free(p->reasons[i].absent);
+        free(p->reasons[i].text_of_counter);
     free(p->steps);
     free(p->values);
     free(p->details);
@@ -290,10 +291,9 @@ static const struct gp_counter *find_counter(struct detail *d, const struct gp_r
 static double value_of_counter(struct detail *d, const struct gp_record *launch)
 {
     const struct gp_counter *c = find_counter(d, launch);
-    const char *otherwise = launch->skipped ? launch->skipped : "";
-    d->absent = c ? c->absent : otherwise;
+    d->absent = c ? c->absent : gp_reason_or(launch->skipped, GP_REASON(NOT_MEASURED));
     d->lacking = !c;
-    return d->absent ? NAN : c->value;
+    return d->absent.cause ? NAN : c->value;
 }
 
 static double value_of_fact(const struct gp_fact *fact, const struct gp_device *device,
@@ -307,24 +307,24 @@ static double value_of_fact(const struct gp_fact *fact, const struct gp_device *
 /* Whether the step has no value because the record does not have a counter. */
 static bool lacks_counter(const struct gp_program *p, unsigned i)
 {
-    return isnan(p->values[i]) && p->details[p->details[i].cause].lacking;
+    return isnan(p->values[i]) && p->details[p->details[i].origin].lacking;
 }
 
 /* The step has no value: because another one has none, or by itself. */
-static void note_cause(struct gp_program *p, unsigned i)
+static void note_origin(struct gp_program *p, unsigned i)
 {
     const struct step *s = &p->steps[i];
     bool is_made_of_others = s->kind == OPERATION || s->kind == WHERE_NEEDED;
-    unsigned cause = i;
+    unsigned origin = i;
     if (s->kind == WHERE_LACKING)
-        cause = p->details[lacks_counter(p, s->left) ? s->right : s->left].cause;
+        origin = p->details[lacks_counter(p, s->left) ? s->right : s->left].origin;
     else if (s->kind == WHERE_NEEDED && p->values[s->right] == 0)
-        cause = i;
+        origin = i;
     else if (is_made_of_others && isnan(p->values[s->left]))
-        cause = p->details[s->left].cause;
+        origin = p->details[s->left].origin;
     else if (is_made_of_others && isnan(p->values[s->right]))
-        cause = p->details[s->right].cause;
-    p->details[i].cause = cause;
+        origin = p->details[s->right].origin;
+    p->details[i].origin = origin;
     p->values[i] = NAN;
 }
 
@@ -353,48 +353,51 @@ static void run_steps(struct gp_program *p, const struct gp_record *launch)
             break;
         }
         if (!isfinite(values[i]))
-            note_cause(p, i);
+            note_origin(p, i);
     }
 }
 
-static bool is_same(const struct reason *r, enum kind kind, const struct detail *cause,
+static bool is_same(const struct reason *r, enum kind kind, const struct detail *origin,
                     unsigned number)
 {
-    if (!r->known || r->cause != number || kind == FACT)
+    if (!r->known || r->step != number || kind == FACT)
         return false;
-    if (kind != COUNTER || !cause->absent || !r->absent)
-        return kind != COUNTER || (!cause->absent && !r->absent);
-    return strcmp(r->absent, cause->absent) == 0;
+    if (kind != COUNTER || !origin->absent.cause || !r->of_counter)
+        return kind != COUNTER || (!origin->absent.cause && !r->of_counter);
+    return r->of_counter == origin->absent.cause &&
+           strcmp(r->text_of_counter, origin->absent.text) == 0;
 }
 
 /* Why the metric has no value. */
-static const char *reason_of(struct gp_program *p, const struct gp_record *launch, size_t metric)
+static const struct gp_absence *absence_of(struct gp_program *p, const struct gp_record *launch,
+                                           size_t metric)
 {
     struct reason *r = &p->reasons[metric];
-    const unsigned number = p->details[p->of_metric[metric]].cause;
-    const struct detail *cause = &p->details[number];
-    bool counts = p->steps[number].kind == COUNTER && cause->absent;
+    const unsigned number = p->details[p->of_metric[metric]].origin;
+    const struct detail *origin = &p->details[number];
+    bool counts = p->steps[number].kind == COUNTER && origin->absent.cause;
     double value;
-    if (is_same(r, p->steps[number].kind, cause, number))
-        return r->text;
-    gp_metric_evaluate(&p->metrics->selected[metric]->metric, p->device, launch, &value, r->text,
-                       sizeof(r->text));
-    free(r->absent);
-    r->absent = counts ? strdup(cause->absent) : NULL;
-    r->known = !counts || r->absent;
-    r->cause = number;
-    return r->text;
+    if (is_same(r, p->steps[number].kind, origin, number))
+        return &r->absence;
+    gp_metric_evaluate(&p->metrics->selected[metric]->metric, p->device, launch, &value,
+                       &r->absence);
+    free(r->text_of_counter);
+    r->of_counter = counts ? origin->absent.cause : GP_CAUSE_NONE;
+    r->text_of_counter = counts ? strdup(origin->absent.text) : NULL;
+    r->known = !counts || r->text_of_counter;
+    r->step = number;
+    return &r->absence;
 }
 
 void gp_program_run(struct gp_program *p, const struct gp_record *launch,
                     void (*take)(void *user, size_t i, double value, double weight,
-                                 const char *why),
+                                 const struct gp_absence *absence),
                     void *user)
 {
     run_steps(p, launch);
     for (size_t i = 0; i < p->metrics->selected_count; i++) {
         double value = p->values[p->of_metric[i]], weight = p->values[p->of_weight[i]];
         take(user, i, isnan(value) ? 0 : value, weight > 0 ? weight : NAN,
-             isnan(value) ? reason_of(p, launch, i) : NULL);
+             isnan(value) ? absence_of(p, launch, i) : NULL);
     }
 }

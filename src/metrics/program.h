@@ -14,11 +14,11 @@ struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_de
 void gp_program_free(struct gp_program *p);
 
 /* Computes all selected metrics of one launch. `take` is called for each, in the selection's order;
- * why is NULL where there is a value. The same values and reasons as gp_metric_evaluate; the same
- * weights as gp_metric_weight, NAN where there is none. */
+ * absence is NULL where there is a value. The same values and reasons as gp_metric_evaluate; the
+ * same weights as gp_metric_weight, NAN where there is none. */
 void gp_program_run(struct gp_program *p, const struct gp_record *launch,
                     void (*take)(void *user, size_t i, double value, double weight,
-                                 const char *why),
+                                 const struct gp_absence *absence),
                     void *user);
 
 #endif

@@ -145,16 +145,14 @@ bool gp_metric_weight(const struct gp_metrics *m, const struct gp_metric *metric
                       const struct gp_device *device, const struct gp_record *launch,
                       double *weight)
 {
-    char why[GP_WHY_SIZE];
     const struct gp_node *formula;
     enum gp_weighting weighting = gp_metric_weighting(metric, device, &formula);
     const struct gp_metric *duration = gp_metrics_find(m, "duration");
     *weight = 1;
-    if (weighting == GP_BY_FORMULA &&
-        !gp_formula_of_launch(formula, device, launch, weight, why, sizeof(why)))
+    if (weighting == GP_BY_FORMULA && !gp_formula_of_launch(formula, device, launch, weight, NULL))
         return false;
     if (weighting == GP_BY_TIME &&
-        (!duration || !gp_metric_evaluate(duration, device, launch, weight, why, sizeof(why))))
+        (!duration || !gp_metric_evaluate(duration, device, launch, weight, NULL)))
         return false;
     return isfinite(*weight) && *weight > 0;
 }

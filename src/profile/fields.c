@@ -65,14 +65,14 @@ const struct gp_field gp_launch_fields[] = {
     LAUNCH(DOUBLE, overhead_ms, 0),
     LAUNCH(DOUBLE, start_ms, 0),
     LAUNCH(DOUBLE, doubt_ms, 0),
-    LAUNCH(STRING, skipped, 0),
+    LAUNCH(REASON, skipped, 0),
 };
 const size_t gp_launch_field_count = sizeof(gp_launch_fields) / sizeof(gp_launch_fields[0]);
 
 const struct gp_field gp_count_fields[] = {
     COUNT(STRING, kernel, 1), COUNT(INT, device, 1),     COUNT(EXTENT, grid, 1),
     COUNT(EXTENT, block, 1),  COUNT(EXTENT, cluster, 0), COUNT(UNSIGNED, shared_dynamic, 0),
-    COUNT(U64, launches, 1),  COUNT(STRING, reason, 0),
+    COUNT(U64, launches, 1),  COUNT(REASON, reason, 0),
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
 
@@ -82,5 +82,5 @@ const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0
 bool gp_is_column(const struct gp_field *f)
 {
     return !f->once && f->kind != GP_FIELD_STRING && f->kind != GP_FIELD_TEXT &&
-           f->kind != GP_FIELD_EXTENT;
+           f->kind != GP_FIELD_EXTENT && f->kind != GP_FIELD_REASON;
 }

@@ -17,7 +17,12 @@ enum gp_field_kind {
     GP_FIELD_TEXT,   /* char [size] */
     GP_FIELD_STRING, /* const char *, NULL: left out */
     GP_FIELD_EXTENT, /* unsigned [3] */
+    GP_FIELD_REASON, /* struct gp_reason: its text, and GP_CAUSE_FIELD */
 };
+
+/* The word of a reason's cause; and of a launch's absent counters, by the text of the reason. */
+#define GP_CAUSE_FIELD "cause"
+#define GP_CAUSES_FIELD "causes"
 
 struct gp_field {
     const char *name;

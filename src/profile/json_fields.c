@@ -1,5 +1,7 @@
 #include "profile/json_fields.h"
 
+#include "profile/old_reasons.h"
+
 #include <limits.h>
 #include <stdio.h>
 
@@ -20,7 +22,8 @@ bool gp_json_is_between(const json_t *value, json_int_t least, json_int_t most)
 }
 
 /* Returns a name for the expected value, NULL when the field was read. */
-static const char *read_field(const struct gp_field *f, const json_t *value, char *at)
+static const char *read_field(const struct gp_field *f, const json_t *object, const json_t *value,
+                              char *at)
 {
     switch (f->kind) {
     case GP_FIELD_INT:
@@ -56,6 +59,12 @@ static const char *read_field(const struct gp_field *f, const json_t *value, cha
             return "a string";
         *(const char **)at = json_string_value(value);
         return NULL;
+    case GP_FIELD_REASON:
+        if (!json_is_string(value))
+            return "a string";
+        *(struct gp_reason *)at = gp_reason_read(
+            json_string_value(value), json_string_value(json_object_get(object, GP_CAUSE_FIELD)));
+        return NULL;
     case GP_FIELD_EXTENT:
         for (size_t k = 0; k < 3; k++) {
             const json_t *part = json_array_get(value, k);
@@ -82,7 +91,7 @@ bool gp_json_fields(const json_t *object, const struct gp_field *fields, size_t 
             return false;
         }
         const char *expected =
-            value ? read_field(&fields[i], value, (char *)record + fields[i].offset) : NULL;
+            value ? read_field(&fields[i], object, value, (char *)record + fields[i].offset) : NULL;
         if (expected) {
             snprintf(why, why_size, "\"%s\" must be %s", fields[i].name, expected);
             return false;

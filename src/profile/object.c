@@ -58,6 +58,41 @@ json_t *gp_object_extent(struct gp_object *o, const unsigned extent[3])
     return array;
 }
 
+void gp_object_put_reason(struct gp_object *o, json_t *into, const char *key,
+                          struct gp_reason reason)
+{
+    if (!reason.cause)
+        return;
+    gp_object_put(o, into, key, gp_object_text(reason.text));
+    gp_object_put(o, into, GP_CAUSE_FIELD, json_string(gp_cause_word(reason.cause)));
+}
+
+struct gp_absences gp_absences_new(void)
+{
+    return (struct gp_absences){json_object(), json_object()};
+}
+
+void gp_object_add_absent(struct gp_object *o, struct gp_absences *absences,
+                          const struct gp_counter *counter, struct gp_reason reason)
+{
+    json_t *text = gp_object_text(reason.text);
+    /* Many counters have the same reason. */
+    if (text && !json_object_get(absences->causes, json_string_value(text)))
+        gp_object_put(o, absences->causes, json_string_value(text),
+                      json_string(gp_cause_word(reason.cause)));
+    gp_object_put(o, absences->absent, counter->name, text);
+}
+
+void gp_object_put_absences(struct gp_object *o, struct gp_absences absences)
+{
+    const bool has_causes = json_object_size(absences.causes) > 0;
+    gp_object_put(o, o->object, "absent", absences.absent);
+    if (has_causes)
+        gp_object_put(o, o->object, GP_CAUSES_FIELD, absences.causes);
+    else
+        json_decref(absences.causes);
+}
+
 static void put_field(struct gp_object *o, const struct gp_field *f, const char *at)
 {
     json_t *into = o->object;
@@ -84,6 +119,9 @@ static void put_field(struct gp_object *o, const struct gp_field *f, const char 
         if (*(const char *const *)at)
             gp_object_put(o, into, f->name, gp_object_text(*(const char *const *)at));
         break;
+    case GP_FIELD_REASON:
+        gp_object_put_reason(o, into, f->name, *(const struct gp_reason *)at);
+        break;
     case GP_FIELD_EXTENT:
         gp_object_put(o, into, f->name, gp_object_extent(o, (const unsigned *)at));
         break;
@@ -100,7 +138,7 @@ void gp_object_put_fields(struct gp_object *o, const struct gp_field *fields, si
 
 struct gp_object gp_object_count(const struct gp_count *count)
 {
-    struct gp_object o = gp_object_new(count->reason ? "passed_over" : "count");
+    struct gp_object o = gp_object_new(count->reason.cause ? "passed_over" : "count");
     gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
     return o;
 }
@@ -109,16 +147,17 @@ struct gp_object gp_object_launch(const char *type, const struct gp_record *laun
 {
     struct gp_object o = gp_object_new(type);
     gp_object_put_fields(&o, gp_launch_fields, gp_launch_field_count, GP_FIELDS_ALL, launch);
-    json_t *counters = json_object(), *absent = json_object();
+    json_t *counters = json_object();
+    struct gp_absences absences = gp_absences_new();
     for (size_t i = 0; i < launch->counter_count; i++) {
         const struct gp_counter *c = &launch->counters[i];
-        if (c->absent)
-            gp_object_put(&o, absent, c->name, gp_object_text(c->absent));
+        if (c->absent.cause)
+            gp_object_add_absent(&o, &absences, c, c->absent);
         else
             gp_object_put(&o, counters, c->name, json_real(c->value));
     }
     gp_object_put(&o, o.object, "counters", counters);
-    gp_object_put(&o, o.object, "absent", absent);
+    gp_object_put_absences(&o, absences);
     return o;
 }
 

@@ -27,6 +27,19 @@ json_t *gp_object_text(const char *s);
 json_t *gp_object_whole(uint64_t n);
 json_t *gp_object_extent(struct gp_object *o, const unsigned extent[3]);
 
+/* A reason's text under `key`, and the word of its cause; nothing where there is none. */
+void gp_object_put_reason(struct gp_object *o, json_t *into, const char *key,
+                          struct gp_reason reason);
+/* Of counters without values: `absent` becomes name to text, `causes` text to the word of its
+ * cause. */
+struct gp_absences {
+    json_t *absent, *causes;
+};
+struct gp_absences gp_absences_new(void);
+void gp_object_add_absent(struct gp_object *o, struct gp_absences *absences,
+                          const struct gp_counter *counter, struct gp_reason reason);
+void gp_object_put_absences(struct gp_object *o, struct gp_absences absences);
+
 /* Which fields of a record: all, those said once for a configuration, those of each launch. */
 enum gp_field_choice { GP_FIELDS_ALL, GP_FIELDS_ONCE };
 

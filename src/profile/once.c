@@ -4,6 +4,7 @@
 #include "profile/fields.h"
 #include "profile/json_fields.h"
 #include "profile/number.h"
+#include "profile/old_reasons.h"
 #include "profile/said.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ struct gp_once_definition {
         struct gp_record *configuration;
         struct names *names;
         struct values *values;
-        const char *reason;
+        struct gp_reason reason;
         void *any;
     };
 };
@@ -76,6 +77,14 @@ const char *gp_once_name(struct gp_once *once, const char *name)
 {
     const char *own = once->own_name ? once->own_name(once->user, name) : NULL;
     return own ? own : gp_strings_keep(&once->strings, name, NULL);
+}
+
+struct gp_reason gp_once_reason(struct gp_once *once, const char *text, const json_t *causes)
+{
+    const char *word = json_string_value(json_object_get(causes, text));
+    struct gp_reason reason = gp_reason_read(text, word);
+    reason.text = gp_strings_keep(&once->strings, text, NULL);
+    return reason;
 }
 
 /* ---- definitions ---- */
@@ -167,6 +176,7 @@ static bool read_names(struct gp_once *once, const json_t *line, struct gp_once_
 {
     const json_t *names = json_object_get(line, "names");
     json_t *absent = json_object_get(line, "absent");
+    const json_t *causes = json_object_get(line, GP_CAUSES_FIELD);
     size_t count = json_array_size(names) + json_object_size(absent);
     if (!json_is_array(names))
         return fail(why, why_size, "\"names\" must be an array");
@@ -188,8 +198,8 @@ static bool read_names(struct gp_once *once, const json_t *line, struct gp_once_
             break;
         }
         *to = (struct gp_counter){.name = gp_once_name(once, name),
-                                  .absent = gp_strings_keep(&once->strings, text, NULL)};
-        complete = to->name && to->absent;
+                                  .absent = gp_once_reason(once, text, causes)};
+        complete = to->name && to->absent.text;
         to++;
     }
     if (!complete) {
@@ -239,9 +249,10 @@ static bool read_reason(struct gp_once *once, const json_t *line, struct gp_once
 {
     const char *text = json_string_value(json_object_get(line, "reason"));
     const char *kept = text ? gp_strings_keep(&once->strings, text, NULL) : NULL;
+    const char *word = json_string_value(json_object_get(line, GP_CAUSE_FIELD));
     if (!kept)
         return fail(why, why_size, "\"reason\" must be a string");
-    *d = (struct gp_once_definition){.kind = REASON, .reason = kept};
+    *d = (struct gp_once_definition){.kind = REASON, .reason = gp_reason_read(kept, word)};
     return true;
 }
 
@@ -422,7 +433,7 @@ bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struc
         const struct gp_field *f = &gp_launch_fields[once->columns[i]];
         memcpy((char *)launch + f->offset, (const char *)&own + f->offset, f->size);
     }
-    launch->skipped = reason ? reason->reason : NULL;
+    launch->skipped = reason ? reason->reason : GP_NO_REASON;
     launch->counters = once->counters;
     launch->counter_count = shared_count + names->names->count;
     return true;

@@ -42,6 +42,10 @@ bool gp_once_define(struct gp_once *once, const char *type, const json_t *line, 
 bool gp_once_launch(struct gp_once *once, const char *at, const char *end, struct gp_record *launch,
                     char *why, size_t why_size);
 
+/* A reason to record. `causes`: text to the word of its cause; NULL in an old profile. Without a
+ * text when out of memory. */
+struct gp_reason gp_once_reason(struct gp_once *once, const char *text, const json_t *causes);
+
 /* A counter's name to record; NULL when out of memory. */
 const char *gp_once_name(struct gp_once *once, const char *name);
 

@@ -165,7 +165,8 @@ static struct gp_counter *duration_of(struct early *early)
 static bool has_other_values(const struct early *early)
 {
     for (size_t i = 0; i < early->launch.counter_count; i++)
-        if (!early->counters[i].absent && strcmp(early->counters[i].name, GP_DURATION_COUNTER) != 0)
+        if (!early->counters[i].absent.cause &&
+            strcmp(early->counters[i].name, GP_DURATION_COUNTER) != 0)
             return true;
     return false;
 }
@@ -178,9 +179,9 @@ static void count_early(struct reading *r, struct early *early)
         r->process.partly++;
         return;
     }
-    *(duration && !duration->absent ? &r->process.timed : &r->process.begun) += 1;
-    if (!early->launch.skipped)
-        early->launch.skipped = GP_NOT_READ;
+    *(duration && !duration->absent.cause ? &r->process.timed : &r->process.begun) += 1;
+    if (!early->launch.skipped.cause)
+        early->launch.skipped = GP_REASON(NOT_READ);
 }
 
 /* The process ended before these were written in full: the early values are all there is. */
@@ -338,13 +339,14 @@ static bool read_device(struct reading *r, const json_t *object)
     return !r->visitor->device || visited(r, r->visitor->device(r->visitor->user, &device));
 }
 
-/* Fills `counters`, which has room for all of both objects. */
-static bool read_counters(struct reading *r, json_t *values, json_t *reasons,
-                          struct gp_counter *counters)
+/* Fills `counters`, which has room for all values and reasons of the object. */
+static bool read_counters(struct reading *r, const json_t *object, struct gp_counter *counters)
 {
     const char *name;
     char why[512];
-    json_t *value;
+    json_t *value, *values = json_object_get(object, "counters");
+    json_t *reasons = json_object_get(object, "absent");
+    const json_t *causes = json_object_get(object, GP_CAUSES_FIELD);
     json_object_foreach(values, name, value)
     {
         if (!json_is_number(value)) {
@@ -364,8 +366,8 @@ static bool read_counters(struct reading *r, json_t *values, json_t *reasons,
         }
         *counters = (struct gp_counter){
             .name = gp_once_name(&r->once, name),
-            .absent = gp_strings_keep(&r->once.strings, json_string_value(value), NULL)};
-        if (!counters->name || !counters->absent)
+            .absent = gp_once_reason(&r->once, json_string_value(value), causes)};
+        if (!counters->name || !counters->absent.text)
             return fail(r, "out of memory");
         counters++;
     }
@@ -380,14 +382,13 @@ static bool read_whole_launch(struct reading *r, const json_t *object,
     if (!read_fields(r, object, gp_launch_fields, gp_launch_field_count, &launch))
         return false;
     launch.kernel = gp_strings_keep(&r->once.strings, launch.kernel, NULL);
-    if (launch.skipped)
-        launch.skipped = gp_strings_keep(&r->once.strings, launch.skipped, NULL);
-    json_t *values = json_object_get(object, "counters");
-    json_t *reasons = json_object_get(object, "absent");
-    launch.counter_count = json_object_size(values) + json_object_size(reasons);
+    if (launch.skipped.cause)
+        launch.skipped.text = gp_strings_keep(&r->once.strings, launch.skipped.text, NULL);
+    launch.counter_count = json_object_size(json_object_get(object, "counters")) +
+                           json_object_size(json_object_get(object, "absent"));
     struct gp_counter *counters = calloc(launch.counter_count + 1, sizeof(*counters));
-    bool taken = counters && launch.kernel ? read_counters(r, values, reasons, counters)
-                                           : fail(r, "out of memory");
+    bool taken =
+        counters && launch.kernel ? read_counters(r, object, counters) : fail(r, "out of memory");
     launch.counters = counters;
     taken = taken && take(r, &launch);
     free(counters);

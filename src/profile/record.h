@@ -6,6 +6,7 @@
 #ifndef GPUPROF_PROFILE_RECORD_H
 #define GPUPROF_PROFILE_RECORD_H
 
+#include "base/cause.h"
 #include "base/configuration.h"
 
 #include <stddef.h>
@@ -43,14 +44,12 @@ struct gp_device {
     int simulated;          /* 1: these are not a real GPU's numbers */
 };
 
-/* The reason of a counter that the chip does not have. */
-#define GP_NO_SUCH_COUNTER "this GPU has no such counter"
-
-/* One raw counter of one launch. `absent` says why there is no value, NULL when there is one. */
+/* One raw counter of one launch. `absent` says why there is no value; of one that has a value it is
+ * no reason. */
 struct gp_counter {
     const char *name; /* "dram__bytes_read.sum" */
     double value;
-    const char *absent;
+    struct gp_reason absent;
 };
 
 /* Counters of a launch that are those of another one, which was alike. */
@@ -76,11 +75,11 @@ struct gp_record {
     unsigned passes;                      /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
     int recalled;                         /* enum gp_recalled */
-    int graph;           /* 1: a kernel of a CUDA graph, which the program launched as a whole */
-    double overhead_ms;  /* host time that measuring added at this launch */
-    double doubt_ms;     /* its time may be too long by so much; 0: it is not in doubt */
-    double start_ms;     /* when the program launched it, by the host's clock; 0: not known */
-    const char *skipped; /* why nothing (or not all) was measured, NULL if all was */
+    int graph;          /* 1: a kernel of a CUDA graph, which the program launched as a whole */
+    double overhead_ms; /* host time that measuring added at this launch */
+    double doubt_ms;    /* its time may be too long by so much; 0: it is not in doubt */
+    double start_ms;    /* when the program launched it, by the host's clock; 0: not known */
+    struct gp_reason skipped; /* why nothing, or not all, was measured */
     size_t counter_count;
     const struct gp_counter *counters;
 };
@@ -92,7 +91,7 @@ struct gp_count {
     int device;
     GP_CONFIGURATION;
     uint64_t launches;
-    const char *reason; /* NULL: all launches */
+    struct gp_reason reason; /* none: all launches */
 };
 
 /* Copies and fills of a process, by direction. */
@@ -123,14 +122,6 @@ struct gp_settings {
     const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
 };
-
-/* Why a counter was not read yet; readers say it of a launch that was written early only, with
- * nothing but its time. */
-#define GP_NOT_READ "the process ended before it was read"
-
-/* Why a launch that is not replayed has no value of a counter that others of its kind have. Older
- * profiles say more behind it. */
-#define GP_COUNTED_ELSEWHERE "counted in other launches"
 
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
  * that; a time of the kernel alone is better. */

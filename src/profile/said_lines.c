@@ -34,6 +34,12 @@ static void add_string(struct gp_said_lines *s, const char *string)
         gp_text_add_bytes(&s->key, string, strlen(string) + 1);
 }
 
+static void add_reason(struct gp_said_lines *s, struct gp_reason reason)
+{
+    gp_text_add_bytes(&s->key, (const char *)&reason.cause, sizeof(reason.cause));
+    add_string(s, reason.text);
+}
+
 /* Says w->body under a number, which stands for the key from here on. 0 when out of memory. */
 static unsigned say(struct gp_said_lines *s, const char *type, struct gp_text *lines)
 {
@@ -82,23 +88,23 @@ static unsigned configuration(struct gp_said_lines *s, const struct gp_record *l
     return say_object(s, "configuration", &object, lines);
 }
 
-static unsigned reason(struct gp_said_lines *s, const char *text, struct gp_text *lines)
+static unsigned reason(struct gp_said_lines *s, struct gp_reason why, struct gp_text *lines)
 {
     begin_key(s, REASON);
-    add_string(s, text);
+    add_reason(s, why);
     const unsigned known = find(s);
     if (known)
         return known;
     struct gp_object object = gp_object_new(NULL);
-    gp_object_put(&object, object.object, "reason", gp_object_text(text));
+    gp_object_put_reason(&object, object.object, "reason", why);
     return say_object(s, "reason", &object, lines);
 }
 
-/* Why a counter has no value; NULL where it has one. */
-static const char *absence(const struct gp_counter *c)
+/* Why a counter has no value. */
+static struct gp_reason absence(const struct gp_counter *c)
 {
-    if (!c->absent && !isfinite(c->value))
-        return "not a finite number";
+    if (!c->absent.cause && !isfinite(c->value))
+        return GP_REASON_TEXT(NO_VALUE, "not a finite number");
     return c->absent;
 }
 
@@ -110,23 +116,25 @@ static bool is_shared(const struct gp_counter *c)
 
 bool gp_is_in_line(const struct gp_counter *c)
 {
-    return !is_shared(c) && !absence(c);
+    return !is_shared(c) && !absence(c).cause;
 }
 
 static void put_names(struct gp_object *object, const struct gp_record *launch, bool shared)
 {
-    json_t *names = json_array(), *absent = json_object();
+    json_t *names = json_array();
+    struct gp_absences absences = gp_absences_new();
     for (size_t i = 0; i < launch->counter_count; i++) {
         const struct gp_counter *c = &launch->counters[i];
         if (is_shared(c) != shared)
             continue;
-        if (absence(c))
-            gp_object_put(object, absent, c->name, gp_object_text(absence(c)));
+        const struct gp_reason why = absence(c);
+        if (why.cause)
+            gp_object_add_absent(object, &absences, c, why);
         else
             gp_object_append(object, names, json_string(c->name));
     }
     gp_object_put(object, object->object, "names", names);
-    gp_object_put(object, object->object, "absent", absent);
+    gp_object_put_absences(object, absences);
 }
 
 /* The names of those counters that are shared, or are not. */
@@ -138,9 +146,8 @@ static unsigned names(struct gp_said_lines *s, const struct gp_record *launch, b
         const struct gp_counter *c = &launch->counters[i];
         if (is_shared(c) != shared)
             continue;
-        /* The reason of one that has a value is empty. */
         add_string(s, c->name);
-        add_string(s, absence(c) ? absence(c) : "");
+        add_reason(s, absence(c));
     }
     const unsigned known = find(s);
     if (known)
@@ -158,7 +165,7 @@ static unsigned shared_values(struct gp_said_lines *s, const struct gp_record *l
     gp_text_add_bytes(&s->key, (const char *)&of, sizeof(of));
     for (size_t i = 0; i < launch->counter_count; i++) {
         const struct gp_counter *c = &launch->counters[i];
-        if (is_shared(c) && !absence(c))
+        if (is_shared(c) && !absence(c).cause)
             gp_text_add_bytes(&s->key, (const char *)&c->value, sizeof(c->value));
     }
     const unsigned known = of ? find(s) : 0;
@@ -168,7 +175,7 @@ static unsigned shared_values(struct gp_said_lines *s, const struct gp_record *l
     gp_text_addf(&s->body, "{\"values\":[%u", of);
     for (size_t i = 0; i < launch->counter_count; i++) {
         const struct gp_counter *c = &launch->counters[i];
-        if (!is_shared(c) || absence(c))
+        if (!is_shared(c) || absence(c).cause)
             continue;
         gp_text_add(&s->body, ",");
         gp_number_add_measured(&s->body, c->value);
@@ -197,10 +204,10 @@ bool gp_say_launch(struct gp_said_lines *s, const struct gp_record *launch,
     }
     struct gp_references *r = references;
     r->configuration = configuration(s, launch, lines);
-    r->reason = launch->skipped ? reason(s, launch->skipped, lines) : 0;
+    r->reason = launch->skipped.cause ? reason(s, launch->skipped, lines) : 0;
     r->values = shares ? shared_values(s, launch, lines) : 0;
     r->counters = names(s, launch, false, lines);
-    return r->configuration && r->counters && (r->reason || !launch->skipped) &&
+    return r->configuration && r->counters && (r->reason || !launch->skipped.cause) &&
            (r->values || !shares);
 }
 

@@ -11,28 +11,33 @@
 
 /* The operands of a unit's formula, on one device. */
 struct unit_operands {
+    const struct gp_subject *subject;
     const struct gp_metrics *metrics;
     const struct gp_device *device;
 };
 
-static bool is_defined(void *user, struct gp_node *operand)
+/* False where the device has no such metric, or lacks a counter for it. */
+static bool can_be_had(void *user, struct gp_node *operand)
 {
     const struct unit_operands *o = user;
     const struct gp_metric *metric =
         operand->kind == GP_NODE_METRIC ? gp_metrics_find(o->metrics, operand->name) : NULL;
     char why[GP_WHY_SIZE];
-    return !metric || gp_metric_is_defined(metric, o->device, why, sizeof(why));
+    if (!metric)
+        return true;
+    const struct gp_stat *stat = gp_rows_stat(o->subject->rows, o->subject->row, operand->name);
+    const bool lacks = stat && stat->count == 0 && stat->absent.cause == GP_CAUSE_NO_SUCH_COUNTER;
+    return !lacks && gp_metric_is_defined(metric, o->device, why, sizeof(why));
 }
 
-/* False where the chip has nothing that could be measured of the unit: that is `why` it has no
- * value. */
-static bool can_be_measured(const struct gp_subject *s, const struct gp_unit *unit, const char *why)
+/* False where the chip has nothing that could be measured of the unit. */
+static bool can_be_measured(const struct gp_subject *s, const struct gp_unit *unit)
 {
-    struct unit_operands o = {.metrics = gp_summary_metrics(s->rows->summary),
+    struct unit_operands o = {.subject = s,
+                              .metrics = gp_summary_metrics(s->rows->summary),
                               .device =
                                   gp_summary_get_device(s->rows->summary, s->row->launch->device)};
-    return o.device && !strstr(why, GP_NO_SUCH_COUNTER) &&
-           gp_formula_walk(unit->utilization, is_defined, &o);
+    return o.device && gp_formula_walk(unit->utilization, can_be_had, &o);
 }
 
 /* Works out how busy the unit is, 0 to 1. False with the reason in `why`. */
@@ -94,7 +99,7 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
         double value;
         b->units[i] = (double)NAN;
         if (!measure_unit(s, unit, &value, why)) {
-            if (!b->why[0] && can_be_measured(s, unit, why))
+            if (!b->why[0] && can_be_measured(s, unit))
                 snprintf(b->why, sizeof(b->why), "%s", why);
             continue;
         }

@@ -52,6 +52,11 @@ static const char *known_name(const void *user, size_t i)
     return gp_metrics_at(m, i - gp_launch_field_count)->name;
 }
 
+static bool is_text_kind(enum gp_field_kind kind)
+{
+    return kind == GP_FIELD_STRING || kind == GP_FIELD_REASON;
+}
+
 static bool add_column(struct gp_columns *c, const char *name, char *why, size_t why_size)
 {
     struct column column = {.name = name, .metric = gp_metrics_find(c->metrics, name)};
@@ -68,7 +73,7 @@ static bool add_column(struct gp_columns *c, const char *name, char *why, size_t
                  nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
         return false;
     }
-    bool is_text = is_name || (column.field && column.field->kind == GP_FIELD_STRING);
+    bool is_text = is_name || (column.field && is_text_kind(column.field->kind));
     size_t length = strlen(name), least = is_text ? 40 : 14;
     column.width = (int)(length > least ? length : least);
     c->columns[c->count++] = column;
@@ -145,9 +150,9 @@ static void metric_text(const struct gp_columns *c, const struct gp_metric *metr
                         const struct gp_record *launch, struct gp_text *text)
 {
     const struct gp_device *device = gp_devices_get(&c->devices, launch->device);
-    char why[GP_WHY_SIZE], shown[64];
+    char shown[64];
     double value;
-    if (!device || !gp_metric_evaluate(metric, device, launch, &value, why, sizeof(why)))
+    if (!device || !gp_metric_evaluate(metric, device, launch, &value, NULL))
         return;
     if (c->view->csv) {
         gp_number_add(text, c->view->unit && strcmp(metric->unit, "s") == 0
@@ -188,6 +193,10 @@ static void field_text(const struct gp_field *f, const struct gp_record *launch,
     case GP_FIELD_STRING:
         gp_text_add(text, *(const char *const *)at ? *(const char *const *)at : "");
         break;
+    case GP_FIELD_REASON:
+        if (((const struct gp_reason *)at)->cause)
+            gp_text_add(text, ((const struct gp_reason *)at)->text);
+        break;
     case GP_FIELD_EXTENT:
         gp_extent((const unsigned *)at, extent, sizeof(extent));
         gp_text_add(text, extent);
@@ -226,7 +235,7 @@ void gp_columns_launch(struct gp_columns *c, const struct gp_record *launch, str
             field_text(column->field, launch, &text);
         else
             name_text(c, launch->kernel, &text);
-        bool quoted = is_name || (column->field && column->field->kind == GP_FIELD_STRING);
+        bool quoted = is_name || (column->field && is_text_kind(column->field->kind));
         add_cell(c, i, gp_text_string(&text), quoted, out);
         out->failed |= text.failed;
     }

@@ -172,7 +172,7 @@ bool gp_filter_takes_all(const struct gp_filter *f)
 
 bool gp_filter_counts(struct gp_filter *f, const struct gp_count *count)
 {
-    f->counted += count->reason ? 0 : count->launches;
+    f->counted += count->reason.cause ? 0 : count->launches;
     if (gp_filter_is_by_number(f) || !has_device(f, count->device))
         return false;
     struct named *n = f->kernels.name ? find(f, count->kernel) : NULL;

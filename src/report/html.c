@@ -77,7 +77,7 @@ static void add_skips(const struct gp_summary *s, struct gp_text *out)
         gp_text_addf(out, "{\"launches\":%" PRIu64, skip->launches);
         gp_json_key(out, "kernel");
         gp_html_name(skip->kernel, out);
-        gp_json_member(out, "reason", skip->reason);
+        gp_json_member(out, "reason", skip->reason.text);
         gp_text_add(out, "}");
     }
     gp_text_addf(out, "],\"other_skips\":%" PRIu64, gp_summary_other_skips(s));

@@ -112,7 +112,7 @@ static void add_stat(const struct gp_stat *stat, struct gp_text *out)
     gp_json_next(out);
     if (stat->count == 0) {
         gp_text_add(out, "{\"why\":");
-        gp_json_string(out, stat->absent ? stat->absent : "not measured");
+        gp_json_string(out, gp_stat_absence(stat).text);
         gp_text_add(out, "}");
         return;
     }

@@ -189,9 +189,8 @@ bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *
     e->stream = stream_of(c, launch);
     for (size_t i = 0; i < USUAL; i++) {
         double value;
-        char why[GP_WHY_SIZE];
         bool known = c->metrics[i] && device &&
-                     gp_metric_evaluate(c->metrics[i], device, launch, &value, why, sizeof(why));
+                     gp_metric_evaluate(c->metrics[i], device, launch, &value, NULL);
         e->values[i] = known ? (float)value : NAN;
     }
     return true;

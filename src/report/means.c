@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char too_few[] = "no launch was left to count it in (each counts a part)";
+#define TOO_FEW \
+    GP_REASON_TEXT(COUNTED_ELSEWHERE, "no launch was left to count it in (each counts a part)")
 
 bool gp_wanted_find(struct gp_wanted *wanted, const struct gp_metrics *m,
                     const struct gp_device *device)
@@ -33,42 +34,35 @@ static const struct gp_counter *find(const struct gp_record *launch, const char 
     return NULL;
 }
 
-static bool is_elsewhere(const struct gp_counter *counter)
+/* Why it is absent, if no launch has it; none where it is only counted elsewhere. */
+static struct gp_reason reason_of(const struct gp_counter *counter)
 {
-    return counter->absent &&
-           strncmp(counter->absent, GP_COUNTED_ELSEWHERE, strlen(GP_COUNTED_ELSEWHERE)) == 0;
-}
-
-/* Why it is absent, if no launch has it: the text behind that it is counted elsewhere. NULL where
- * there is none. */
-static const char *reason_of(const struct gp_counter *counter)
-{
-    const char *why = counter->absent + (is_elsewhere(counter) ? strlen(GP_COUNTED_ELSEWHERE) : 0);
-    if (why == counter->absent)
-        return why;
-    return strncmp(why, ": ", 2) == 0 ? why + 2 : NULL;
+    const enum gp_cause cause = counter->absent.cause;
+    if (!gp_cause_is_elsewhere(cause))
+        return counter->absent;
+    return cause == GP_CAUSE_COUNTED_ELSEWHERE ? GP_NO_REASON : gp_reason_of(cause);
 }
 
 bool gp_launch_is_in_part(const struct gp_record *launch)
 {
     for (size_t i = 0; i < launch->counter_count; i++)
-        if (is_elsewhere(&launch->counters[i]))
+        if (gp_cause_is_elsewhere(launch->counters[i].absent.cause))
             return true;
     return false;
 }
 
 void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
-                  const struct gp_record *launch, const char *(*keep)(void *user, const char *why),
-                  void *user)
+                  const struct gp_record *launch,
+                  struct gp_reason (*keep)(void *user, struct gp_reason why), void *user)
 {
     for (size_t i = 0; i < wanted->count; i++) {
         const struct gp_counter *counter = find(launch, wanted->names[i]);
         if (!counter)
             continue;
-        if (!counter->absent) {
+        if (!counter->absent.cause) {
             means[i].sum += counter->value;
             means[i].count++;
-        } else if (!means[i].absent && reason_of(counter)) {
+        } else if (!means[i].absent.cause && reason_of(counter).cause) {
             means[i].absent = keep(user, reason_of(counter));
         }
     }
@@ -78,7 +72,7 @@ struct gp_record gp_means_launch(const struct gp_mean *means, const struct gp_wa
                                  const struct gp_record *launch)
 {
     for (size_t i = 0; i < wanted->count; i++) {
-        const char *absent = means[i].absent ? means[i].absent : too_few;
+        const struct gp_reason absent = gp_reason_or(means[i].absent, TOO_FEW);
         wanted->means[i] = means[i].count > 0
                                ? (struct gp_counter){.name = wanted->names[i],
                                                      .value = means[i].sum / (double)means[i].count}

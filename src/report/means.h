@@ -21,8 +21,8 @@ struct gp_wanted {
 /* All zero is a mean of nothing. */
 struct gp_mean {
     double sum;
-    uint64_t count;     /* launches that have the counter */
-    const char *absent; /* why none has it, NULL while nothing but the turns stands against it */
+    uint64_t count;          /* launches that have the counter */
+    struct gp_reason absent; /* why none has it; none while nothing but the turns is against it */
 };
 
 /* Returns true, or false when out of memory; free in both cases. */
@@ -33,8 +33,8 @@ void gp_wanted_free(struct gp_wanted *wanted);
 /* Takes a launch in. There is one mean for each wanted counter. `keep` gives a copy of a reason
  * that lives as long as the means. */
 void gp_means_add(struct gp_mean *means, const struct gp_wanted *wanted,
-                  const struct gp_record *launch, const char *(*keep)(void *user, const char *why),
-                  void *user);
+                  const struct gp_record *launch,
+                  struct gp_reason (*keep)(void *user, struct gp_reason why), void *user);
 
 /* A launch like `launch` that has the means as its counters. They are valid until the next call. */
 struct gp_record gp_means_launch(const struct gp_mean *means, const struct gp_wanted *wanted,

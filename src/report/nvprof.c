@@ -160,7 +160,8 @@ static void add_metric_line(const struct tables *t, const struct kernel *k, size
     if (!events)
         gp_text_addf(t->out, "%44.44s  ", gp_nvprof_title(metric));
     if (stat->count == 0) {
-        gp_text_addf(t->out, "not measured: %s\n", stat->absent ? stat->absent : "no launch was");
+        gp_text_addf(t->out, "not measured: %s\n",
+                     stat->absent.cause ? stat->absent.text : "no launch was");
         return;
     }
     values_of(t, stat, metric->unit, text);

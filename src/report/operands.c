@@ -268,10 +268,7 @@ static bool metric_value(const struct gp_subject *s, const char *name, double *v
     if (gp_rows_mean(s->rows, s->row, name, value))
         return true;
     const struct gp_stat *stat = gp_rows_stat(s->rows, s->row, name);
-    snprintf(why, why_size, "%s: %s", name,
-             !stat          ? "not asked for"
-             : stat->absent ? stat->absent
-                            : "not measured");
+    snprintf(why, why_size, "%s: %s", name, stat ? gp_stat_absence(stat).text : "not asked for");
     return false;
 }
 

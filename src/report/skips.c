@@ -1,6 +1,7 @@
 #include "report/skips.h"
 
 #include "base/demangle.h"
+#include "report/alike.h"
 #include "report/layout.h"
 
 #include <inttypes.h>
@@ -9,15 +10,11 @@
 
 #define NAME_WIDTH 60
 
-static const char *reason_of(const struct gp_summary *s, size_t i)
-{
-    return gp_summary_skip(s, i)->reason;
-}
-
 static bool was_said(const struct gp_summary *s, size_t end)
 {
+    const struct gp_reason reason = gp_summary_skip(s, end)->reason;
     for (size_t i = 0; i < end; i++)
-        if (strcmp(reason_of(s, i), reason_of(s, end)) == 0)
+        if (gp_reasons_are_alike(gp_summary_skip(s, i)->reason, reason))
             return true;
     return false;
 }
@@ -30,13 +27,27 @@ static void add_name(const char *kernel, struct gp_text *out)
     gp_text_add(out, name);
 }
 
-static void add_reason(const char *reason, size_t most, struct gp_text *out)
+static void add_reasons(const struct gp_alike *reasons, size_t most, struct gp_text *out)
 {
-    size_t length = strlen(reason);
-    bool cut = most > 0 && length > most;
+    struct gp_text text = {0};
+    gp_alike_write(reasons, &text);
+    bool cut = most > 0 && text.length > most;
     gp_text_add(out, ": ");
-    gp_text_add_bytes(out, reason, cut ? most : length);
+    gp_text_add_bytes(out, gp_text_string(&text), cut ? most : text.length);
     gp_text_add(out, cut ? "..." : "");
+    out->failed |= text.failed;
+    gp_text_free(&text);
+}
+
+/* Whether an earlier skip like it, from `first` on, is of the same kernel. */
+static bool is_kernel_before(const struct gp_summary *s, size_t first, size_t i)
+{
+    const struct gp_skip *skip = gp_summary_skip(s, i);
+    for (size_t k = first; k < i; k++)
+        if (gp_reasons_are_alike(gp_summary_skip(s, k)->reason, skip->reason) &&
+            strcmp(gp_summary_skip(s, k)->kernel, skip->kernel) == 0)
+            return true;
+    return false;
 }
 
 uint64_t gp_skips_next(const struct gp_summary *s, size_t *next, size_t most, struct gp_text *out)
@@ -46,18 +57,21 @@ uint64_t gp_skips_next(const struct gp_summary *s, size_t *next, size_t most, st
     while (first < count && was_said(s, first))
         first++;
     *next = first + 1;
-    for (size_t i = first; i < count; i++) {
-        if (strcmp(reason_of(s, i), reason_of(s, first)) != 0)
-            continue;
-        launches += gp_summary_skip(s, i)->launches;
-        kernels++;
-    }
-    if (kernels == 0)
+    if (first >= count)
         return 0;
+    struct gp_alike reasons = gp_alike_of(gp_summary_skip(s, first)->reason);
+    for (size_t i = first; i < count; i++) {
+        const struct gp_skip *skip = gp_summary_skip(s, i);
+        if (!gp_alike_has(&reasons, skip->reason))
+            continue;
+        gp_alike_add(&reasons, skip->reason);
+        launches += skip->launches;
+        kernels += !is_kernel_before(s, first, i);
+    }
     gp_text_addf(out, "%" PRIu64 " launch%s of ", launches, launches == 1 ? "" : "es");
     add_name(gp_summary_skip(s, first)->kernel, out);
     if (kernels > 1)
         gp_text_addf(out, " and %" PRIu64 " more kernel%s", kernels - 1, kernels == 2 ? "" : "s");
-    add_reason(reason_of(s, first), most, out);
+    add_reasons(&reasons, most, out);
     return launches;
 }

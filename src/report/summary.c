@@ -11,8 +11,6 @@
 #include <string.h>
 
 #define MOST_REASONS 1024
-static const char other_reason[] = "one of many other reasons";
-
 struct reason {
     UT_hash_handle hh;
     char text[];
@@ -137,8 +135,8 @@ const struct gp_device *gp_summary_get_device(const struct gp_summary *s, int or
     return gp_devices_get(&s->devices, ordinal);
 }
 
-/* Every reason is kept once, and no more than so many. */
-static const char *keep_reason(struct gp_summary *s, const char *text)
+/* Every text is kept once, and no more than so many; NULL beyond. */
+static const char *keep_text(struct gp_summary *s, const char *text)
 {
     size_t length = strlen(text);
     struct reason *r = NULL;
@@ -146,21 +144,27 @@ static const char *keep_reason(struct gp_summary *s, const char *text)
     if (r)
         return r->text;
     if (HASH_COUNT(s->reasons) >= MOST_REASONS)
-        return other_reason;
+        return NULL;
     r = calloc(1, sizeof(*r) + length + 1);
     if (!r)
-        return other_reason;
+        return NULL;
     memcpy(r->text, text, length);
     HASH_ADD_KEYPTR(hh, s->reasons, r->text, length, r);
     if (r->hh.tbl)
         return r->text;
     free(r);
-    return other_reason;
+    return NULL;
 }
 
-static const char *keep_in(void *summary, const char *text)
+static struct gp_reason keep_reason(struct gp_summary *s, struct gp_reason reason)
 {
-    return keep_reason(summary, text);
+    const char *text = keep_text(s, reason.text);
+    return text ? (struct gp_reason){reason.cause, text} : GP_REASON(OTHER);
+}
+
+static struct gp_reason keep_in(void *summary, struct gp_reason reason)
+{
+    return keep_reason(summary, reason);
 }
 
 /* The counters that launches have in turns; NULL where there is nothing to combine. */
@@ -186,7 +190,7 @@ static void keep_launch(struct hashed_group *g, const struct gp_record *launch)
 {
     g->group.launch = *launch;
     g->group.launch.kernel = g->key + sizeof(struct shape);
-    g->group.launch.skipped = NULL;
+    g->group.launch.skipped = GP_NO_REASON;
     g->group.launch.counters = NULL;
     g->group.launch.counter_count = 0;
 }
@@ -229,13 +233,13 @@ static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *l
     return g ? &g->group : NULL;
 }
 
-static void count_skips(struct gp_summary *s, const char *kernel, const char *reason,
+static void count_skips(struct gp_summary *s, const char *kernel, struct gp_reason reason,
                         uint64_t launches)
 {
     size_t kernel_length = strlen(kernel) + 1;
     gp_text_clear(&s->key);
     gp_text_add_bytes(&s->key, kernel, kernel_length);
-    gp_text_add_bytes(&s->key, reason, strlen(reason) + 1);
+    gp_text_add_bytes(&s->key, reason.text, strlen(reason.text) + 1);
     struct hashed_skip *k = NULL;
     if (!s->key.failed)
         HASH_FIND(hh, s->skips, s->key.data, s->key.length, k);
@@ -244,7 +248,7 @@ static void count_skips(struct gp_summary *s, const char *kernel, const char *re
         if (k && (k->key = copy_key(s))) {
             k->key_length = s->key.length;
             k->skip.kernel = k->key;
-            k->skip.reason = k->key + kernel_length;
+            k->skip.reason = (struct gp_reason){reason.cause, k->key + kernel_length};
             HASH_ADD_KEYPTR(hh, s->skips, k->key, k->key_length, k);
         }
         if (k && k->hh.tbl) {
@@ -271,7 +275,7 @@ static bool is_time(const char *counter)
 /* Its time is known, and its counters would have been. */
 static bool is_unread(const struct gp_record *launch)
 {
-    return launch->skipped && strcmp(launch->skipped, GP_NOT_READ) == 0;
+    return launch->skipped.cause == GP_CAUSE_NOT_READ;
 }
 
 static void count_kinds(struct gp_group *group, const struct gp_record *launch)
@@ -280,7 +284,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
     /* From behind: a profile's launch has those of instrumented code first. */
     for (size_t i = launch->counter_count; i > 0 && !(hardware && instrumented); i--) {
         const struct gp_counter *c = &launch->counters[i - 1];
-        if (c->absent)
+        if (c->absent.cause)
             continue;
         if (strstr(c->name, GP_INSTRUMENTED))
             instrumented = true;
@@ -296,7 +300,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
     group->recalled_all += (uint64_t)(launch->recalled == GP_RECALLED_ALL);
     group->of_graphs += launch->graph != 0;
     /* Some metrics need no counter. */
-    bool complete = launch->counter_count == 0 && !launch->skipped;
+    bool complete = launch->counter_count == 0 && !launch->skipped.cause;
     group->measured += (uint64_t)(hardware || instrumented || complete);
 }
 
@@ -307,6 +311,18 @@ static void count_work(struct gp_group *group, const struct gp_record *launch)
     group->overhead_ms += launch->overhead_ms;
 }
 
+struct gp_reason gp_stat_absence(const struct gp_stat *stat)
+{
+    return gp_reason_or(stat->absent, GP_REASON(NOT_MEASURED));
+}
+
+struct gp_reason gp_stat_plain_absence(const struct gp_stat *stat)
+{
+    struct gp_reason reason = gp_stat_absence(stat);
+    reason.text += stat->absent.cause ? stat->named : 0;
+    return reason;
+}
+
 bool gp_stat_mean(const struct gp_stat *stat, double *mean)
 {
     if (stat->count == 0)
@@ -315,9 +331,9 @@ bool gp_stat_mean(const struct gp_stat *stat, double *mean)
     return true;
 }
 
-static bool comes_first(const char *reason, const char *other)
+static bool comes_first(struct gp_reason reason, struct gp_reason other)
 {
-    return reason && (!other || strcmp(reason, other) < 0);
+    return reason.cause && (!other.cause || strcmp(reason.text, other.text) < 0);
 }
 
 void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double times)
@@ -334,8 +350,10 @@ void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double time
         into->combined |= from->combined;
     }
     into->absent_count += from->absent_count;
-    if (comes_first(from->absent, into->absent))
+    if (comes_first(from->absent, into->absent)) {
         into->absent = from->absent;
+        into->named = from->named;
+    }
 }
 
 /* A weight of NAN is not known. */
@@ -347,16 +365,27 @@ static void add_value(struct gp_stat *stat, double value, double weight)
         one.weight = weight;
     }
     if (stat->combined)
-        *stat = (struct gp_stat){.absent_count = stat->absent_count, .absent = stat->absent};
+        *stat = (struct gp_stat){
+            .absent_count = stat->absent_count, .absent = stat->absent, .named = stat->named};
     gp_stat_merge(stat, &one, 1);
 }
 
-static void add_absence(struct gp_summary *s, struct gp_stat *stat, const char *why)
+static void keep_absence(struct gp_summary *s, struct gp_stat *stat,
+                         const struct gp_absence *absence)
 {
+    const char *text = keep_text(s, absence->text);
+    stat->absent = text ? (struct gp_reason){absence->cause, text} : GP_REASON(OTHER);
+    stat->named = text ? absence->named : 0;
+}
+
+static void add_absence(struct gp_summary *s, struct gp_stat *stat,
+                        const struct gp_absence *absence)
+{
+    const struct gp_reason reason = {absence->cause, absence->text};
     /* Before the first there may be a reason of combine, which holds as long as there is no other.
      */
-    if (stat->absent_count++ == 0 || comes_first(why, stat->absent))
-        stat->absent = keep_reason(s, why);
+    if (stat->absent_count++ == 0 || comes_first(reason, stat->absent))
+        keep_absence(s, stat, absence);
 }
 
 /* One value stands for all launches of the group that have a part of its counters. */
@@ -386,17 +415,17 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
         struct gp_stat *stat = &group->stats[i];
         const struct gp_metric *metric = gp_metrics_selected(s->metrics, i);
         double value, weight;
-        char why[GP_WHY_SIZE];
+        struct gp_absence absence;
         if (stat->count > 0 && !stat->combined)
             continue;
         stat->count = 0;
         stat->combined = false;
-        if (gp_metric_evaluate(metric, device, &mean, &value, why, sizeof(why))) {
+        if (gp_metric_evaluate(metric, device, &mean, &value, &absence)) {
             if (!gp_metric_weight(s->metrics, metric, device, &mean, &weight))
                 weight = (double)NAN;
             *stat = combined_stat(value, weight, group->measured);
         } else if (stat->absent_count == 0) {
-            stat->absent = keep_reason(s, why);
+            keep_absence(s, stat, &absence);
         }
     }
 }
@@ -416,26 +445,29 @@ struct adding {
     struct gp_group *group;
 };
 
-static void take_value(void *user, size_t i, double value, double weight, const char *why)
+static void take_value(void *user, size_t i, double value, double weight,
+                       const struct gp_absence *absence)
 {
     struct adding *a = user;
     struct gp_stat *stat = &a->group->stats[i];
-    if (!why)
+    if (!absence)
         add_value(stat, value, weight);
-    else if (!a->group->means || !strstr(why, GP_COUNTED_ELSEWHERE))
-        add_absence(a->summary, stat, why);
+    else if (!a->group->means || !gp_cause_is_elsewhere(absence->cause))
+        add_absence(a->summary, stat, absence);
 }
 
 static void evaluate(struct gp_summary *s, const struct gp_device *device,
                      const struct gp_record *launch, struct adding *adding)
 {
+    static const struct gp_absence no_memory = {.cause = GP_CAUSE_NO_MEMORY,
+                                                .text = "out of memory"};
     struct gp_program **program = &s->programs[launch->device];
     if (!*program)
         *program = gp_program_new(s->metrics, device);
     if (*program)
         gp_program_run(*program, launch, take_value, adding);
     for (size_t i = 0; !*program && i < s->metric_count; i++)
-        add_absence(s, &adding->group->stats[i], "out of memory");
+        add_absence(s, &adding->group->stats[i], &no_memory);
 }
 
 static void add_metrics(struct gp_summary *s, struct gp_group *group,
@@ -448,7 +480,7 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
     if (device)
         evaluate(s, device, launch, &adding);
     for (size_t i = 0; !device && i < s->metric_count; i++)
-        add_absence(s, &group->stats[i], "the facts of the device are not known");
+        add_absence(s, &group->stats[i], &gp_no_device_facts);
     if (group->means)
         combine(s, group, launch);
 }
@@ -476,7 +508,7 @@ static void note_stream(struct gp_summary *s, const struct gp_record *launch)
 
 void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 {
-    if (launch->skipped)
+    if (launch->skipped.cause)
         count_skips(s, launch->kernel, launch->skipped, 1);
     note_device(s, launch->device);
     note_stream(s, launch);
@@ -490,13 +522,13 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
     note_launches(group);
     /* A launch that was passed over has its line among the skipped; the metrics are of the others.
      */
-    if (launch->counter_count > 0 || !launch->skipped)
+    if (launch->counter_count > 0 || !launch->skipped.cause)
         add_metrics(s, group, launch);
 }
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
-    if (count->reason) {
+    if (count->reason.cause) {
         count_skips(s, count->kernel, count->reason, count->launches);
         return;
     }

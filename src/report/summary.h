@@ -20,12 +20,18 @@ struct gp_stat {
                               * the launches whose weight is known */
     bool combined; /* from the means of counters of several launches; it has no min and max */
     uint64_t absent_count;
-    const char *absent; /* of the reasons for having no value the first by its letters, or NULL */
+    struct gp_reason absent; /* of those for having no value the first by its letters, or none */
+    size_t named;            /* bytes of its text that name the missing counter */
 };
 
 /* The mean over the launches, weighted where weights are known. Returns true, or false where no
  * launch has a value. */
 bool gp_stat_mean(const struct gp_stat *stat, double *mean);
+
+/* Why launches have no value; NOT_MEASURED where none was evaluated. */
+struct gp_reason gp_stat_absence(const struct gp_stat *stat);
+/* The same without the name of the missing counter: others lack others for the same reason. */
+struct gp_reason gp_stat_plain_absence(const struct gp_stat *stat);
 
 /* Adds the launches of `from` to those of `into`, where each of them stands for `times` launches.
  */
@@ -51,7 +57,7 @@ struct gp_group {
 /* Launches of one kernel that could not (fully) be measured for one reason. */
 struct gp_skip {
     const char *kernel; /* mangled */
-    const char *reason;
+    struct gp_reason reason;
     uint64_t launches;
 };
 

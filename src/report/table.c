@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "report/advice.h"
+#include "report/alike.h"
 #include "report/layout.h"
 #include "report/plain_numbers.h"
 #include "report/rows.h"
@@ -87,40 +88,39 @@ static void add_resources(const struct gp_row *row, struct gp_text *out)
     gp_wrap(out, 6, line);
 }
 
-/* Why metrics have no value, each reason once, by number from 1. */
+/* Why metrics have no value, reasons that are alike once, by number from 1. */
 struct reasons {
-    char *texts[MOST_REASONS];
+    struct gp_alike list[MOST_REASONS];
     size_t count;
 };
 
-/* The number of a reason; 0 where there are too many. Its part on the one counter that a metric
- * lacks is left out, as others lack others for the same reason. */
-static size_t number_of(struct reasons *r, const char *why)
+/* The number of a metric's reason; 0 where there are too many. */
+static size_t number_of(struct reasons *r, const struct gp_stat *stat)
 {
-    const char *colon = strstr(why, ": ");
-    const char *reason = strncmp(why, "counter ", 8) == 0 && colon ? colon + 2 : why;
+    const struct gp_reason reason = gp_stat_plain_absence(stat);
     for (size_t i = 0; i < r->count; i++)
-        if (strcmp(r->texts[i], reason) == 0)
+        if (gp_alike_has(&r->list[i], reason)) {
+            gp_alike_add(&r->list[i], reason);
             return i + 1;
-    if (r->count == MOST_REASONS || !(r->texts[r->count] = strdup(reason)))
+        }
+    if (r->count == MOST_REASONS)
         return 0;
+    r->list[r->count] = gp_alike_of(reason);
     return ++r->count;
 }
 
-static void add_reasons(struct reasons *r, struct gp_text *out)
+static void add_reasons(const struct reasons *r, struct gp_text *out)
 {
     if (r->count > 0)
         gp_text_add(out, "\nAbsent because\n");
     for (size_t i = 0; i < r->count; i++) {
         gp_text_addf(out, "   [%zu] ", i + 1);
-        gp_wrap(out, 7, r->texts[i]);
-        free(r->texts[i]);
+        struct gp_text text = {0};
+        gp_alike_write(&r->list[i], &text);
+        gp_wrap(out, 7, gp_text_string(&text));
+        out->failed |= text.failed;
+        gp_text_free(&text);
     }
-}
-
-static const char *reason_of(const struct gp_stat *stat)
-{
-    return stat->absent ? stat->absent : "not measured";
 }
 
 /* Whether the details have a line for a value: of metrics that nobody asked for by name no helpers
@@ -152,7 +152,7 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
                  stat->combined ? " *" : "");
     if (stat->absent_count > 0 && !stat->combined) {
         gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
-        size_t number = number_of(reasons, reason_of(stat));
+        size_t number = number_of(reasons, stat);
         if (number)
             gp_text_addf(out, " [%zu]", number);
     }
@@ -211,17 +211,15 @@ static void add_absent(const struct gp_rows *r, const struct gp_row *row,
     for (size_t first = 0; first < count; first++) {
         struct gp_text line = {0};
         bool said = !is_absent(r, row, options, first);
-        size_t number = said ? 0 : number_of(reasons, reason_of(&row->stats[first]));
+        size_t number = said ? 0 : number_of(reasons, &row->stats[first]);
         for (size_t i = 0; i < first && !said; i++)
-            said = is_absent(r, row, options, i) &&
-                   number_of(reasons, reason_of(&row->stats[i])) == number;
+            said = is_absent(r, row, options, i) && number_of(reasons, &row->stats[i]) == number;
         if (said)
             continue;
         gp_text_addf(&line, "   absent [%zu]: ", number);
         const char *separator = "";
         for (size_t i = first; i < count; i++) {
-            if (!is_absent(r, row, options, i) ||
-                number_of(reasons, reason_of(&row->stats[i])) != number)
+            if (!is_absent(r, row, options, i) || number_of(reasons, &row->stats[i]) != number)
                 continue;
             gp_text_addf(&line, "%s%s", separator, gp_metrics_selected(m, i)->name);
             separator = ", ";
@@ -316,7 +314,7 @@ static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
         free(full);
         gp_text_addf(out, "   %s, %" PRIu64 " launch%s: ", name, skip->launches,
                      skip->launches == 1 ? "" : "es");
-        gp_wrap(out, 6, skip->reason);
+        gp_wrap(out, 6, skip->reason.text);
     }
     if (rest > 0)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);

@@ -200,8 +200,7 @@ static bool value_of(const struct gp_trace *trace, const struct gp_metric *metri
                      const struct gp_record *launch, double *value)
 {
     const struct gp_device *device = gp_devices_get(&trace->devices, launch->device);
-    char why[GP_WHY_SIZE];
-    return metric && device && gp_metric_evaluate(metric, device, launch, value, why, sizeof(why));
+    return metric && device && gp_metric_evaluate(metric, device, launch, value, NULL);
 }
 
 static void add_metric_values(const struct gp_trace *trace, const struct gp_record *launch,

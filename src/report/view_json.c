@@ -50,9 +50,9 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
         gp_object_put(o, value, "combined", json_boolean(stat->combined));
     }
     if (stat->absent_count > 0 || stat->count == 0) {
-        const char *why = stat->absent ? stat->absent : "not measured";
+        const struct gp_reason why = gp_stat_absence(stat);
         gp_object_put(o, value, "absent_launches", gp_object_whole(stat->absent_count));
-        gp_object_put(o, value, "absent", gp_object_text(why));
+        gp_object_put_reason(o, value, "absent", why);
     }
     return value;
 }
@@ -131,7 +131,7 @@ static void put_not_measured(struct gp_object *o, const struct gp_summary *s)
         json_t *one = json_object();
         gp_object_put(o, one, "symbol", gp_object_text(skip->kernel));
         gp_object_put(o, one, "launches", gp_object_whole(skip->launches));
-        gp_object_put(o, one, "reason", gp_object_text(skip->reason));
+        gp_object_put_reason(o, one, "reason", skip->reason);
         gp_object_append(o, all, one);
     }
     gp_object_put(o, o->object, "not_measured", all);

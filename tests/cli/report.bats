@@ -101,6 +101,25 @@ flat() {
     awk 'length > 120 { print; exit 1 }' <<<"$output"
 }
 
+@test "JSON has the cause of each reason, also of a profile that has the texts alone" {
+    sed 's/"passes":2/"passes":2,"skipped":"its memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)"/;
+         s/"counters":.*/"counters":{},"absent":{"gpu__time_duration.sum":"out of memory"}}/' launch >old
+    sed 's/"index":0/"index":1/; s/"passes":2/"passes":2,"skipped":"some words","cause":"in-capture"/' launch >new
+    sed 's/"index":0/"index":2/; s/"passes":2/"passes":2,"skipped":"other words","cause":"in-a-later-version"/' launch >later
+    cat header old new later >causes.jsonl
+    "$gpuprof" report --print json --metrics duration causes.jsonl >json
+    [ "$(jq -c '[.profiles[0].not_measured[].cause] | sort' json)" = '["in-capture","other","over-limit"]' ]
+    [ "$(jq -r '.profiles[0].not_measured[] | select(.cause == "in-capture").reason' json)" = "some words" ]
+    [ "$(jq -r '[.. | .duration? | objects | .cause // empty] | first' json)" = no-memory ]
+    "$gpuprof" report --print launches causes.jsonl | jq -c 'select(.type == "launch")' >launches
+    [ "$(jq -r .cause launches | tr '\n' ' ')" = "over-limit in-capture other " ]
+    [ "$(sed 1q launches | jq -r '.causes[.absent["gpu__time_duration.sum"]]')" = no-memory ]
+    # The list goes by causes.
+    sed 's/"index":0/"index":3/; s/"passes":2/"passes":2,"skipped":"more words","cause":"in-capture"/' launch >>causes.jsonl
+    run "$gpuprof" report causes.jsonl
+    [[ $(flat) == *"2 launches of vectorAdd: some words; more words"* ]]
+}
+
 @test "launches that were not replayed are combined" {
     sed 's/"time":/"replay":"off","time":/' header >turns.jsonl
     elsewhere='counted in other launches (GPUPROF_REPLAY=off)'

@@ -18,8 +18,10 @@ static void use(struct gp_metrics *m, const struct gp_device *device)
     /* Every second counter was measured. */
     struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
     for (size_t i = 0; counters && i < count; i++)
-        counters[i] = (struct gp_counter){
-            .name = names[i], .value = (double)i, .absent = i % 2 ? "odd" : NULL};
+        counters[i] =
+            (struct gp_counter){.name = names[i],
+                                .value = (double)i,
+                                .absent = i % 2 ? GP_REASON_TEXT(OTHER, "odd") : GP_NO_REASON};
     const struct gp_record launch = {
         .kernel = "k",
         .grid = {8, 1, 1},
@@ -33,7 +35,7 @@ static void use(struct gp_metrics *m, const struct gp_device *device)
         const struct gp_metric *metric = gp_metrics_selected(m, i);
         char why[GP_WHY_SIZE];
         double value;
-        gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why));
+        gp_metric_evaluate(metric, device, &launch, &value, NULL);
         gp_text_clear(&text);
         gp_metric_formula(metric, device, &text, why, sizeof(why));
     }

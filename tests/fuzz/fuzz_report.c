@@ -104,6 +104,13 @@ static void fill(struct bytes *b, const struct gp_field *fields, size_t count, v
             *(const char **)at = take(b) % 4 ? take_string(b, *strings, sizeof(*strings)) : NULL;
             strings++;
             break;
+        case GP_FIELD_REASON:
+            if (take(b) % 4)
+                *(struct gp_reason *)at =
+                    (struct gp_reason){(enum gp_cause)(1 + take(b) % (GP_CAUSES - 1)),
+                                       take_string(b, *strings, sizeof(*strings))};
+            strings++;
+            break;
         case GP_FIELD_EXTENT:
             for (int k = 0; k < 3; k++)
                 ((unsigned *)at)[k] = (unsigned)take_number(b);
@@ -126,10 +133,10 @@ static void add_launch(struct bytes *b, struct gp_summary *summary,
     if (!counters)
         return;
     for (size_t i = 0; i < counter_counts[events]; i += every)
-        counters[launch.counter_count++] =
-            (struct gp_counter){.name = counter_names[events][i],
-                                .value = take_double(b),
-                                .absent = take(b) % 16 ? NULL : "not there"};
+        counters[launch.counter_count++] = (struct gp_counter){
+            .name = counter_names[events][i],
+            .value = take_double(b),
+            .absent = take(b) % 16 ? GP_NO_REASON : GP_REASON_TEXT(OTHER, "not there")};
     launch.counters = counters;
     for (unsigned repeats = 1 + take(b) % 3; repeats > 0; repeats--) {
         gp_summary_launch(summary, &launch);

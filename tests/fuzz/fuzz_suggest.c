@@ -65,7 +65,7 @@ static void add_launch(struct bytes *b, struct gp_judge *judge, char (*names)[64
                                .grid = {1 + which / 3 % 4, 1, 1},
                                .block = {32, 1, 1},
                                .shared_carveout = -1,
-                               .skipped = some % 16 ? NULL : "it prints",
+                               .skipped = some % 16 ? GP_NO_REASON : GP_REASON(RUNS_ONCE),
                                .counters = values};
     for (size_t i = 0; i < COUNTERS && some % 16; i++)
         if (some % 5 || i % 2)
@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!metrics)
         prepare();
     const struct bytes b = {bytes, bytes + size};
-    const struct gp_origin origin = {.device = {.name = "G", .cc_major = 9}, .gpuprof = "0.1.0"};
+    const struct gp_side_origin origin = {.device = {.name = "G", .cc_major = 9}, .gpuprof = "0.1.0"};
     struct gp_suggest_values values;
     struct gp_text out = {0}, problems = {0};
     if (!gp_suggest_values_open(&values, metrics, &problems))

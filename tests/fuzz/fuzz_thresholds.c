@@ -21,7 +21,7 @@ static void judge(const struct gp_thresholds *t, const struct gp_metrics *m)
     static const struct gp_counter counters[] = {
         {.name = "gpu__time_duration.sum", .value = 1000},
         {.name = "smsp__inst_executed.sum", .value = -1},
-        {.name = "dram__bytes_read.sum", .absent = "not there"},
+        {.name = "dram__bytes_read.sum", .absent = GP_REASON_TEXT(OTHER, "not there")},
     };
     struct gp_judge *j = gp_judge_new(t, m);
     struct gp_verdict v = {0};

@@ -78,9 +78,9 @@ graphs_of() {
 
 @test "an address of a graph's own memory lies in other memory, or is on its way there" {
     again leads
-    says "its memory leads to memory that a graph allocates"
+    says "the launch's memory leads to memory that a graph allocates"
     again brings
-    says "its memory leads to memory that a graph allocates"
+    says "the launch's memory leads to memory that a graph allocates"
 }
 
 @test "a graph that frees memory which another one has allocated" {
@@ -101,9 +101,9 @@ graphs_of() {
 
 @test "without room for the memory that a graph reaches, or for its own" {
     GPUPROF_MEMORY=1K again memory
-    says "there is no room for the memory that its second run needs"
+    says "there is no room for the memory that the graph's second run needs"
     GPUPROF_MEMORY=8K again events
-    says "its memory .* is more than GPUPROF_MEMORY allows"
+    says "the launch's memory .* is more than GPUPROF_MEMORY allows"
 }
 
 @test "no kernel runs more often than in the program where the user wants that" {
@@ -120,34 +120,34 @@ graphs_of() {
 
 @test "a graph copies to the host and from there again" {
     again out_and_in
-    says "it writes memory of the host that it also copies from"
+    says "the graph writes memory of the host that it also copies from"
 }
 
 @test "a kernel of a graph writes memory of the host" {
     again there_and_back
-    says "it reaches page-locked host memory"
+    says "the launch reaches page-locked host memory"
 }
 
 @test "a large table of addresses comes from the host, and changes" {
     again large_table 10
     said_nothing
     again large_table_of_own
-    says "its memory leads to memory that a graph allocates"
+    says "the launch's memory leads to memory that a graph allocates"
 }
 
 @test "a node becomes a kernel that writes memory to which nothing leads" {
     again hidden_later 10
-    says "it writes memory that its parameters do not lead to"
+    says "the graph writes memory that its parameters do not lead to"
 }
 
 @test "a node is enabled that writes memory to which nothing leads" {
     again hidden_enabled 5
-    says "it writes memory that its parameters do not lead to"
+    says "the graph writes memory that its parameters do not lead to"
 }
 
 @test "an update lets a kernel write memory to which nothing leads" {
     again updated_hidden 10
-    says "it writes memory that its parameters do not lead to"
+    says "the graph writes memory that its parameters do not lead to"
 }
 
 # The time that was added, in milliseconds.
@@ -181,15 +181,15 @@ added() {
 @test "memory of a graph is reached by its distance from other memory of it" {
     same_with_and_without "$programs/again_linked" near_each_other
     grep -q "^behind, 0 words" "$BATS_TEST_TMPDIR/ours.out"
-    says "a kernel of it writes memory that its parameters do not lead to"
+    says "a kernel of the graph writes memory that its parameters do not lead to"
     again far_apart
     grep -q "^behind, 0 words" "$BATS_TEST_TMPDIR/ours.out"
-    says "its allocations lie far from each other"
+    says "the graph's allocations lie far from each other"
 }
 
 @test "memory of a graph is reached by an address in front of it" {
     same_with_and_without "$programs/again_linked" from_before
-    says "a kernel of it writes memory that its parameters do not lead to"
+    says "a kernel of the graph writes memory that its parameters do not lead to"
 }
 
 @test "a thread that is short of memory beside such graphs" {
@@ -205,13 +205,13 @@ added() {
 
 @test "graphs that wait for another context do not wait long" {
     GPUPROF_TIMEOUT=0.5 again waits_elsewhere
-    grep -q "of a graph are not measured: it did not end in time" "$log"
+    grep -q "of a graph are not measured: the graph did not end in time" "$log"
 }
 
 @test "launches of a graph beside a capture are counted" {
     again beside_capture 20
     [ "$(forgotten)" = "of 40" ]
-    says "a stream was being captured at its launch"
+    says "a stream was being captured at the launch"
 }
 
 @test "threads launch one graph at the same time, and all launches have a reason or a record" {
@@ -224,18 +224,18 @@ added() {
 
 @test "a graph copies from memory of another context" {
     again foreign_source
-    says "it copies from memory of another context, device or process"
+    says "the graph copies from memory of another context, device or process"
 }
 
 @test "a graph copies from the host when another context has written there" {
     again late_source
-    says "it waits for others, which may write memory of the host that it copies from"
+    says "the graph waits for others, which may write memory of the host that it copies from"
 }
 
 # In all rounds but the first the other context may be done in time.
 beside() {
     same_with_and_without "$programs/again_linked" "beside_$1"
-    grep -q "of a graph are not measured: another GPU that can write its memory is at work" "$log"
+    grep -q "of a graph are not measured: another GPU that can write the launch's memory is at work" "$log"
 }
 
 @test "another context copies into memory beside that of a graph, or writes a value there" {
@@ -254,11 +254,11 @@ beside() {
 @test "the host uses managed memory as soon as a graph has met an event" {
     for case in managed_read managed_written; do
         again $case
-        says "it reaches managed memory"
+        says "the launch reaches managed memory"
     done
 }
 
 @test "a copy of a graph calls managed memory the host's" {
     again managed_as_host
-    says "it reaches managed memory"
+    says "the launch reaches managed memory"
 }

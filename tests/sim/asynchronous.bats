@@ -19,7 +19,7 @@ all_measured() {
 @test "memory that is freed in stream order stays until its copy is made" {
     GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/asynchronous_linked" kept
     [ "$(measured scale_in_place)" -eq 4 ]
-    grep -q "counters of 1 launch are lost: other work on the GPU did not end before it was measured" "$log"
+    grep -q "counters of 1 launch are lost: other work on the GPU did not end before the launch was measured" "$log"
 }
 
 @test "launches that take longer than was to be expected are waited for" {
@@ -51,10 +51,10 @@ all_measured() {
 
 @test "how many launches a context takes with it that dies" {
     same_with_and_without "$programs/asynchronous_linked" dies
-    lost=$(awk '/^gpuprof: counters of [0-9]* launch(es)? are lost: its context was gone before it was measured/ { n += $4 }
+    lost=$(awk '/^gpuprof: counters of [0-9]* launch(es)? are lost: the launch.s context was gone before it was measured/ { n += $4 }
                 END { print n + 0 }' "$log")
     [ "$lost" -gt 8 ]
-    [ "$(grep '"kernel":"scale_in_place"' "$profile" | grep -c '"skipped":"its context was gone before it was measured"')" -eq "$lost" ]
+    [ "$(grep '"kernel":"scale_in_place"' "$profile" | grep -c '"skipped":"the launch.s context was gone before it was measured"')" -eq "$lost" ]
 }
 
 @test "memory that other devices may access is not replayed later" {

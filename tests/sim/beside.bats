@@ -80,7 +80,7 @@ copies() {
 
 # reasons: of the launches, in their order, "counted" or the reason without counters.
 reasons() { launches | sed 's/.*"skipped":"\([^"]*\)".*/\1/; t; s/.*/counted/'; }
-tool_at_work="the program's own tool used CUPTI at its launch"
+tool_at_work="the program's own tool used CUPTI at the launch"
 says_tool() { grep -qx "gpuprof: the program has a tool of its own that uses CUPTI: while that is at work launches are only timed" "$log"; }
 
 @test "a tool that uses our copy of CUPTI: launches are only timed meanwhile, and counted again afterwards" {

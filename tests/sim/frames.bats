@@ -83,14 +83,14 @@ unset GPUPROF_TIMEOUT
     [ "$(grep -c '"skipped":"page-locked host memory change' "$profile")" -eq 16 ]
     [ "$(grep -c '"skipped"' "$profile")" -eq 16 ]
     [ "$(measured nccl)" -eq 0 ]
-    grep -q "ncclDevKernel_Scale is not measured: it communicates" "$log"
-    grep -q "8 launches of ncclDevKernel_Scale: it communicates with other GPUs or processes" "$log"
+    grep -q "ncclDevKernel_Scale is not measured: the kernel communicates" "$log"
+    grep -q "8 launches of ncclDevKernel_Scale: the kernel communicates with other GPUs or processes" "$log"
     [[ $(forgotten) == "of "* ]]
 }
 
 @test "launches that cannot be replayed, with failing ones between them" {
     GPUSIM_DEVICES=2 same_with_and_without "$programs/calls_linked" barred
-    grep -q '"skipped":"it reaches memory that several GPUs can write"' "$profile"
+    grep -q '"skipped":"the launch reaches memory that several GPUs can write"' "$profile"
     [ "$(measured scale_in_place)" -eq 12 ]
     # They take turns: five are timed, four counted by the hardware, three by instrumented code.
     settle_early
@@ -101,7 +101,7 @@ unset GPUPROF_TIMEOUT
 
 @test "launches in a green context are timed, and all others measured" {
     same_with_and_without "$programs/green_linked"
-    green='"skipped":"it runs in a green context, where CUPTI counts nothing"'
+    green='"skipped":"the launch runs in a green context, where CUPTI counts nothing"'
     [ "$(grep -c "$green" "$profile")" -eq 28 ]
     # A time too short for the clock is none.
     [ "$(grep "$green" "$profile" | grep -c '"counters":{"gpu__time_duration.sum":[0-9.]*}')" -gt 14 ]
@@ -127,7 +127,7 @@ absent() {
     diff "$BATS_TEST_TMPDIR/expected" <(absent)
     "$GPUPROF_BUILD/gpuprof" report --metrics gld_requested_throughput "$profile" | grep -q '^ *gld_requested_throughput .* \*$'
     "$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep -q '\* from the means of counters'
-    grep -q '"skipped":"its memory' "$profile"
+    grep -q '"skipped":"the launch.s memory' "$profile"
     # One that writes page-locked memory as well, and the facts that many launches share are kept.
     same_with_and_without "$programs/calls_linked"
     grep '"skipped":"page-locked host memory changes while' "$profile" | grep -q '__sass_'
@@ -322,7 +322,7 @@ added() {
     for _ in 1 2 3 4 5; do
         GPUPROF_TIMEOUT=0.01 same_with_and_without "$programs/waiting_dlopen" long long scale
         [ "$(grep -c "compute_long did not end within 0.3 s, and is not measured: it waits for nobody" "$log")" -eq 1 ]
-        grep -q "1 launch of compute_long: it takes longer than 30 times GPUPROF_TIMEOUT" "$log"
+        grep -q "1 launch of compute_long: the kernel takes longer than 30 times GPUPROF_TIMEOUT" "$log"
         [ "$(measured compute_long)" -eq 0 ]
         [ "$(measured scale_in_place)" -eq 0 ] || return 0
     done
@@ -354,7 +354,7 @@ added() {
 @test "launches of a kernel that is not measured any more are counted" {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" host host host scale
     grep -A1 '^wait_for_flag' "$log" | grep -q ' 0 of 3 '
-    grep -q "3 launches of wait_for_flag: it waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT" "$log"
+    grep -q "3 launches of wait_for_flag: the kernel waits for the host or for other work, or takes longer than GPUPROF_TIMEOUT" "$log"
 }
 
 @test "counters are not read while a kernel waits for the host" {
@@ -407,48 +407,48 @@ shared() {
 }
 
 @test "only launches that reach memory shared with another process are not replayed" {
-    shared imported "it reaches memory shared with another process" 10
-    shared exported "it reaches memory shared with another process" 5
-    shared range "it reaches memory shared with another process" 5
-    shared retained "it reaches memory shared with another process" 5
+    shared imported "the launch reaches memory shared with another process" 10
+    shared exported "the launch reaches memory shared with another process" 5
+    shared range "the launch reaches memory shared with another process" 5
+    shared retained "the launch reaches memory shared with another process" 5
 }
 
 @test "memory of another process that was opened twice is there until it is closed twice" {
-    shared imported_twice "it reaches memory shared with another process" 5
+    shared imported_twice "the launch reaches memory shared with another process" 5
 }
 
 @test "memory shared with another process is not verified either" {
-    GPUPROF_VERIFY=always shared imported "it reaches memory shared with another process" 10
+    GPUPROF_VERIFY=always shared imported "the launch reaches memory shared with another process" 10
 }
 
 @test "where parameters are not known nothing is replayed beside memory of another process" {
     GPUSIM_FAULTS=noparameters GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" imported
     # Fifteen are launched while it is open; afterwards there is nothing to be careful of.
-    [ "$(grep -c '"skipped":"it reaches memory shared with another process"' "$profile")" -eq 15 ]
+    [ "$(grep -c '"skipped":"the launch reaches memory shared with another process"' "$profile")" -eq 15 ]
     [ "$(grep -c '"skipped"' "$profile")" -eq 15 ]
     [ "$(grep '"type":"launch".*"kernel":"reach_around"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
 }
 
 @test "memory of another GPU matters to kernels that reach it" {
     shared apart
-    shared peers "it reaches memory of another GPU" 10
+    shared peers "the launch reaches memory of another GPU" 10
 }
 
 @test "memory that another GPU can write is put back while that one is at rest" {
     export GPUPROF_KERNELS=reach
     GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" busy
     [ "$(measured reach_around)" -eq 15 ]
-    [ "$(grep -c '"skipped":"another GPU that can write its memory is at work"' "$profile")" -eq 10 ]
+    [ "$(grep -c '"skipped":"another GPU that can write the launch.s memory is at work"' "$profile")" -eq 10 ]
     [ "$(grep '"type":"launch"' "$profile" | grep -vc '"skipped"')" -eq 5 ]
 }
 
 @test "mapped and pooled memory that several GPUs can write, or cannot" {
     GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" mapped
-    [ "$(grep -c '"skipped":"it reaches memory that several GPUs can write"' "$profile")" -eq 5 ]
-    [ "$(grep -c '"skipped":"it reaches memory shared with another process"' "$profile")" -eq 10 ]
+    [ "$(grep -c '"skipped":"the launch reaches memory that several GPUs can write"' "$profile")" -eq 5 ]
+    [ "$(grep -c '"skipped":"the launch reaches memory shared with another process"' "$profile")" -eq 10 ]
     [ "$(grep '"kernel":"reach_around"' "$profile" | grep -c '"skipped"')" -eq 0 ]
-    shared pools "it reaches memory that several GPUs can write" 10
-    shared host_pools "it reaches memory that the host can write" 5
+    shared pools "the launch reaches memory that several GPUs can write" 10
+    shared host_pools "the launch reaches memory that the host can write" 5
 }
 
 # enabled: how often the range profiler was opened.
@@ -517,8 +517,8 @@ has_all_counters() {
     same_with_and_without "$programs/contexts_linked" beside_capture
     [ "$(measured scale_in_place)" -eq 10 ]
     grep -q "30 kernel launches, 10 measured" "$log"
-    grep -q "20 launches of scale_in_place: a stream was being captured at its launch" "$log"
-    [ "$(grep -c "the kernels of a graph are not measured: a stream was being captured at its launch" "$log")" -eq 1 ]
+    grep -q "20 launches of scale_in_place: a stream was being captured at the launch" "$log"
+    [ "$(grep -c "the kernels of a graph are not measured: a stream was being captured at the launch" "$log")" -eq 1 ]
     "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q "20 launches of scale_in_place: a stream was being captured"
     "$GPUPROF_BUILD/gpuprof" report --print launches "$profile" | grep -q '"type":"passed_over".*"launches":20'
 }
@@ -534,15 +534,15 @@ has_all_counters() {
         same_with_and_without "$programs/staying_linked" $case
         [ "$(grep -c '"type":"launch"' "$profile")" -eq 12 ]
         grep -q "a stream was being captured" "$profile"
-        ! grep -q "its context was gone" "$profile" || false
+        ! grep -q "the launch's context was gone" "$profile" || false
     done
 }
 
 @test "launches are held when their function is changed while a kernel waits, and have the reason" {
     GPUPROF_KERNELS=scale_in_place GPUPROF_TIMEOUT=0.3 same_with_and_without "$programs/staying_linked" at_work
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 6 ]
-    grep -q "other work on the GPU did not end before it was measured" "$profile"
-    ! grep -q "its context was gone" "$profile"
+    grep -q "other work on the GPU did not end before the launch was measured" "$profile"
+    ! grep -q "the launch's context was gone" "$profile"
 }
 
 @test "a context goes with its memory, and leaves none current" {
@@ -567,10 +567,10 @@ has_all_counters() {
 
 @test "an image that the program has promised to preserve" {
     GPUSIM_FAULTS=busy same_with_and_without "$programs/contexts_linked" freed
-    grep -q "its module was not loaded as machine code" "$profile"
+    grep -q "the kernel's module was not loaded as machine code" "$profile"
     GPUSIM_FAULTS=busy same_with_and_without "$programs/contexts_linked" preserved
     [ "$(grep -c '"type":"launch"' "$profile")" -eq 10 ]
-    [ "$(grep -c "its module was not" "$profile")" -eq 0 ]
+    [ "$(grep -c "the kernel's module was not" "$profile")" -eq 0 ]
 }
 
 @test "a kernel at the handle of one that was not selected" {

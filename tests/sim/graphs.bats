@@ -17,7 +17,7 @@ graph() {
 
 # as_it_is COUNT: so many launches of scale_in_place were in a graph that was launched as a whole.
 as_it_is() {
-    grep -q "^   $1 launches of scale_in_place: its graph was launched as it is" "$log"
+    grep -q "^   $1 launches of scale_in_place: the kernel's graph was launched as it is" "$log"
 }
 
 # says TEXT: that is why the kernels of a graph are not measured, said once; no argument: nothing is.
@@ -256,7 +256,7 @@ no_wait_in_vain() {
 
 @test "a kernel in the middle fails: the same errors at the same calls" {
     graph faulty 3
-    grep -q "launches of scale_in_place.*: its launch failed, or its context had failed before" "$log"
+    grep -q "launches of scale_in_place.*: the launch failed, or its context had failed before" "$log"
 }
 
 @test "a graph or a stream that is none" {
@@ -295,7 +295,7 @@ no_wait_in_vain() {
         GPUSIM_FAULTS=noprivileges same_with_and_without "$programs/graphs_linked" $case
         [[ $(forgotten) == "of "* ]]
         grep -q "no permission" "$log"
-        grep -q "its graph was launched as it is, and timed as a whole" "$log"
+        grep -q "the kernel's graph was launched as it is, and timed as a whole" "$log"
     done
 }
 

@@ -242,7 +242,7 @@ said() {
     # One byte is a size, too.
     GPUPROF_MEMORY=1 same_with_and_without "$programs/snippets_linked" in_place
     [ "$(grep -c '^gpuprof: GPUPROF_' "$log")" -eq 0 ]
-    grep -q '"skipped":"its memory ([0-9.]* [kMG]*B) is more than GPUPROF_MEMORY allows (1 bytes)' "$profile"
+    grep -q '"skipped":"the launch.s memory ([0-9.]* [kMG]*B) is more than GPUPROF_MEMORY allows (1 bytes)' "$profile"
     for wrong in 0 -1 -10% 0% 101% 10%% nonsense 4GB 1.5G 99999999999999999999 99999999999G; do
         GPUPROF_MEMORY=$wrong profiled "$programs/snippets_linked" in_place
         said "GPUPROF_MEMORY=$wrong: not a size such as 512M or 4G, nor a share such as 10%, from 1% to 100%; it is 25%"
@@ -354,14 +354,14 @@ saved() {
 
 @test "a kernel that hides its pointer is found out, and then everything is saved for it" {
     same_with_and_without "$programs/reach_linked" hidden
-    [ "$(grep -c '"skipped":"it wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
+    [ "$(grep -c '"skipped":"the kernel wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
     [ "$(grep -c '"passes":[2345]' "$profile")" -eq 4 ]
     [ "$(saved)" = "8 1052584 " ]
 }
 
 @test "one that begins to do so later is found out where every launch is verified" {
     GPUPROF_VERIFY=always same_with_and_without "$programs/reach_linked" hidden_late
-    [ "$(grep -c '"skipped":"it wrote' "$profile")" -eq 1 ]
+    [ "$(grep -c '"skipped":"the kernel wrote' "$profile")" -eq 1 ]
     [ "$(grep -c '"passes":[34]' "$profile")" -eq 8 ]
 }
 
@@ -369,7 +369,7 @@ saved() {
     # With an idle GPU, and behind work that takes far longer than was to be expected.
     for case in hidden_tenth hidden_behind hidden_grid; do
         same_with_and_without "$programs/reach_linked" $case
-        [ "$(grep -c '"skipped":"it wrote' "$profile")" -eq 1 ]
+        [ "$(grep -c '"skipped":"the kernel wrote' "$profile")" -eq 1 ]
         [ "$(launches | tail -4 | grep -c '"saved_bytes":10525[0-9]*,')" -eq 4 ]
     done
 }
@@ -377,7 +377,7 @@ saved() {
 @test "launches for which all memory was copied do not show that a kernel hides no pointer" {
     # The driver tells no parameters. A block of them is known by its size.
     GPUSIM_FAULTS=noparameters same_with_and_without "$programs/reach_linked" hidden_packed
-    [ "$(grep -c '"skipped":"it wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
+    [ "$(grep -c '"skipped":"the kernel wrote memory that its parameters do not lead to"' "$profile")" -eq 1 ]
     [ "$(saved)" = "8 1052584 " ]
 }
 
@@ -390,7 +390,7 @@ saved() {
 @test "an answer of our own kernels that cannot be right is not used" {
     for fault in index count; do
         GPUSIM_FAULTS=wronganswer=$fault same_with_and_without "$programs/reach_linked" table list interior
-        grep -q '"skipped":"the answer of our own kernel cannot be right"' "$profile"
+        grep -q '"skipped":"the answer of gpuprof.s own kernel cannot be right"' "$profile"
     done
 }
 
@@ -404,7 +404,7 @@ saved() {
 
 @test "more memory than the user allows: one clear reason, and the launch runs once" {
     GPUPROF_MEMORY=2K same_with_and_without "$programs/reach_linked" interior
-    [ "$(grep -c 'skipped":"its memory (4.5 kB) is more than GPUPROF_MEMORY allows (2.0 kB)' "$profile")" -ge 5 ]
+    [ "$(grep -c 'skipped":"the launch.s memory (4.5 kB) is more than GPUPROF_MEMORY allows (2.0 kB)' "$profile")" -ge 5 ]
     grep -q "more than GPUPROF_MEMORY allows" "$log"
     GPUPROF_MEMORY=1M same_with_and_without "$programs/reach_linked" interior
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
@@ -661,13 +661,13 @@ instrument() {
 
 @test "a launch whose counts are lost stands for no other" {
     GPUSIM_FAILS=cuptiRangeProfilerCounterDataGetRangeInfo@2 profiled "$programs/alike_linked" 250x256
-    [ "$(launches | grep -c 'CUPTI dropped its counts')" -eq 1 ]
+    [ "$(launches | grep -c 'CUPTI dropped the launch.s counts')" -eq 1 ]
     [ "$(launches | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 249 ]
 }
 
 @test "counts that CUPTI drops are not those of a launch in an earlier batch" {
     GPUSIM_FAILS=cuptiRangeProfilerCounterDataGetRangeInfo@100 profiled "$programs/retired_linked" loop
-    [ "$(launches | grep -c 'CUPTI dropped its counts')" -eq 1 ]
+    [ "$(launches | grep -c 'CUPTI dropped the launch.s counts')" -eq 1 ]
     [ "$(launches | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 199 ]
 }
 

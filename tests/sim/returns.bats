@@ -59,7 +59,7 @@ returns() {
 # led [led]: all launches of it are measured, or have the reason. Says how many have that.
 led() {
     same_with_and_without "$programs/returns_linked" "$@" >&2
-    lost=$(grep -c '"skipped":"its memory led to other memory, of which there was no copy"' "$profile" || true)
+    lost=$(grep -c '"skipped":"the launch.s memory led to other memory, of which there was no copy"' "$profile" || true)
     [ $(("$(measured reach_list)" + lost)) -eq $((16 * $#)) ]
 }
 
@@ -99,7 +99,7 @@ led() {
     for case in freed reused gone full; do
         same_with_and_without "$programs/returns_linked" $case
         # Of launches of other memory none has the copy of the one that was given up.
-        [ $case != reused ] || [ "$(grep -c '"skipped":"its memory led' "$profile")" -eq 0 ]
+        [ $case != reused ] || [ "$(grep -c '"skipped":"the launch.s memory led' "$profile")" -eq 0 ]
     done
     GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_memory
     GPUSIM_MEMORY=1G same_with_and_without "$programs/returns_linked" full_behind
@@ -115,7 +115,7 @@ led() {
     [ "$(measured scale_in_place)" -eq 16 ]
     [ "$(grep -c '"skipped":"CUDA_ERROR_INVALID_VALUE"' "$profile")" -eq 1 ]
     same_with_and_without "$programs/returns_linked" failing
-    [ "$(grep -c '"skipped":"its context was gone before it was measured"' "$profile")" -gt 0 ]
+    [ "$(grep -c '"skipped":"the launch.s context was gone before it was measured"' "$profile")" -gt 0 ]
 }
 
 @test "a program that is killed leaves a line for each launch that was not waited for" {

@@ -93,7 +93,7 @@ static void check(const char *kernel, struct gpusim_result *r)
     const char *const *bases = gp_instrumented_bases(sums, &base_count);
     const double *expected = expected_of(&r->total);
     const char *code = gpusim_kernel_code(kernel, &size);
-    const char *why;
+    struct gp_reason why;
     double value;
 
     assert_non_null(code);
@@ -108,11 +108,11 @@ static void check(const char *kernel, struct gpusim_result *r)
             assert_int_not_equal(instruction.op, GP_OP_UNKNOWN);
             assert_true(base_value(bases[b], &one->counts, &got));
             if (got)
-                gp_instrumented_add(sums, b, &instruction, NULL, got);
+                gp_instrumented_add(sums, b, &instruction, GP_NO_REASON, got);
         }
     for (size_t i = 0; i < count; i++) {
         if (!gp_instrumented_value(sums, i, &value, &why))
-            fail_msg("%s: %s is absent: %s", kernel, names[i], why);
+            fail_msg("%s: %s is absent: %s", kernel, names[i], why.text);
         if (value != expected[i])
             fail_msg("%s: %s is %g, not %g", kernel, names[i], value, expected[i]);
     }

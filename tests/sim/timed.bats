@@ -62,7 +62,7 @@ all_timed() {
     GPUPROF_TIMEOUT=0.2 same_with_and_without "$programs/waiting_dlopen" left
     [ "$(launched)" -eq 1 ]
     [ "$(timed)" -eq 0 ]
-    grep -q "it had not ended when its context or its process did" "$profile"
+    grep -q "the launch had not ended when its context or its process did" "$profile"
 }
 
 @test "events leave a stream that is held up its room" {
@@ -70,7 +70,7 @@ all_timed() {
     GPUPROF_METRICS=duration same_with_and_without "$programs/hazards_linked" many
     [ "$(launched)" -ge 952 ]
     [ "$(timed)" -ge 12 ]
-    grep -q "its stream may stand still, and has no room for events" "$profile"
+    grep -q "the launch's stream may stand still, and has no room for events" "$profile"
     # Once the wait has ended, and of as many that nothing holds up, all are timed.
     GPUSIM_FAULTS=slow GPUPROF_METRICS=duration same_with_and_without "$programs/hazards_linked" rested
     all_timed 29

@@ -19,14 +19,14 @@
 static inline void need_cupti(void)
 {
     static const char *const wheel = "build/cuda/lib/libcupti.so.13";
-    const char *why = "the address sanitizer";
+    struct gp_reason why = {.text = "the address sanitizer"};
     if (!SANITIZED && access(wheel, R_OK) == 0)
         setenv("GPUPROF_CUPTI", wheel, 0);
     if (!SANITIZED)
         gp_real_dlsym_find();
     if (!SANITIZED && gp_cupti_find(&why) && gp_cupti_has_ranges())
         return;
-    print_message("skipped: %s\n", why);
+    print_message("skipped: %s\n", why.text);
     skip();
 }
 

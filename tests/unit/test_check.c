@@ -356,7 +356,7 @@ static void aggregates_are_over_the_launches(void **state)
     const struct gp_count count = {
         .kernel = launch->kernel, .configuration = launch->configuration, .launches = 200};
     const struct gp_count passed_over = {
-        .kernel = count.kernel, .launches = 50, .reason = "some of the 200"};
+        .kernel = count.kernel, .launches = 50, .reason = GP_REASON_TEXT(OTHER, "some of the 200")};
     gp_judge_count(c.judge, &count);
     gp_judge_count(c.judge, &passed_over);
     gp_judge_finish(c.judge, &c.verdict);
@@ -399,6 +399,35 @@ static void an_absent_value_fails_unless_the_rule_permits_it(void **state)
     assert_int_equal(outcome(&c, 3)->status, GP_SKIPPED);
     assert_int_equal(outcome(&c, 4)->status, GP_VIOLATED);
     close_court(&c);
+}
+
+/* By its cause, not by its words: others have the counter, or this launch should have it. */
+static void an_absent_value_is_judged_by_its_cause(void **state)
+{
+    (void)state;
+    const struct {
+        struct gp_reason reason;
+        int status;
+    } cases[] = {{GP_REASON_TEXT(COUNTED_ELSEWHERE, "some words"), GP_CHECK_HELD},
+                 {GP_REASON_TEXT(INSTRUMENTED_ENOUGH, "some words"), GP_CHECK_HELD},
+                 {GP_REASON_TEXT(NO_PASS, "counted in other launches"), GP_CHECK_VIOLATED}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct court c = open_court("[*]\nachieved_occupancy >= 0.4\n");
+        struct made x;
+        struct gp_counter occupancy = {.name = "sm__warps_active.avg.pct_of_peak_sustained_active",
+                                       .value = 50};
+        for (unsigned k = 0; k < 2; k++) {
+            struct gp_record launch = *made(&x, k, 1000, 100);
+            launch.counters = &occupancy;
+            launch.counter_count = 1;
+            gp_judge_launch(c.judge, &launch);
+            occupancy.absent = cases[i].reason;
+        }
+        gp_judge_finish(c.judge, &c.verdict);
+        if (gp_verdict_status(&c.verdict) != cases[i].status)
+            fail_msg("%s: %s", cases[i].reason.text, outcome(&c, 2)->message);
+        close_court(&c);
+    }
 }
 
 static void a_required_kernel_has_to_appear(void **state)
@@ -813,7 +842,7 @@ static void launches_that_were_passed_over_are_counted_once(void **state)
     gp_fold_launch(f, &x.launch);
     gp_fold_count(f, &count);
     count.launches = 19;
-    count.reason = "some reason";
+    count.reason = GP_REASON_TEXT(OTHER, "some reason");
     gp_fold_count(f, &count);
     assert_true(gp_fold_finish(f, why, sizeof(why)));
     assert_int_equal(side.subjects[0].launches, 20);
@@ -1307,6 +1336,7 @@ int main(void)
         cmocka_unit_test(aggregates_are_over_the_launches),
         cmocka_unit_test(a_mean_is_weighted_as_in_a_report),
         cmocka_unit_test(an_absent_value_fails_unless_the_rule_permits_it),
+        cmocka_unit_test(an_absent_value_is_judged_by_its_cause),
         cmocka_unit_test(a_required_kernel_has_to_appear),
         cmocka_unit_test(so_many_violations_are_allowed),
         cmocka_unit_test(launches_without_a_value_are_violations_that_may_be_allowed),

@@ -36,7 +36,7 @@ struct program {
 static double slower = 1, more_bytes = 1; /* the change to a program */
 
 static void add_launch(struct gp_judge *judge, const struct part *part, uint64_t index, double time,
-                       const char *skipped)
+                       struct gp_reason skipped)
 {
     const double factor = more_bytes * (1 + vary_sectors * gaussian());
     const struct gp_counter counters[] = {
@@ -55,7 +55,7 @@ static void add_launch(struct gp_judge *judge, const struct part *part, uint64_t
                                      .block = {256, 1, 1},
                                      .shared_carveout = -1,
                                      .skipped = skipped,
-                                     .counter_count = skipped ? 0 : 6,
+                                     .counter_count = skipped.cause ? 0 : 6,
                                      .counters = counters};
     gp_judge_launch(judge, &launch);
 }
@@ -68,10 +68,11 @@ static void add_part(struct gp_judge *judge, const struct part *part, const stru
         if (part->present > 0 && uniform() > part->present)
             continue;
         double work = part->other > 0 && uniform() < part->other ? 4 : 1;
-        add_launch(judge, part, index++, noisy_time(&of_part, slower * work * part->seconds), NULL);
+        add_launch(judge, part, index++, noisy_time(&of_part, slower * work * part->seconds),
+                   GP_NO_REASON);
     }
     for (int i = 0; i < part->skipped; i++)
-        add_launch(judge, part, index++, 0, "it prints");
+        add_launch(judge, part, index++, 0, GP_REASON(RUNS_ONCE));
     const struct gp_count count = {.kernel = part->kernel,
                                    .grid = {part->grid ? part->grid : 1024, 1, 1},
                                    .block = {256, 1, 1},

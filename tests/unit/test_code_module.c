@@ -108,6 +108,7 @@ static size_t make_fatbin(int packing)
 /* ---- one image ------------------------------------------------------------------------------- */
 
 static const char *why;
+static struct gp_reason unknown; /* that of a module */
 
 static const char *find_at(struct gp_code *code, const char *function, int cc)
 {
@@ -135,7 +136,7 @@ static void functions_are_found_in_a_cubin(void **state)
     assert_starts(find_at(code, "m", 90), 'm', 'v');
     assert_starts(find_at(code, "helper", 90), 'h', 'v');
     assert_null(find_at(code, "other", 90));
-    assert_string_equal(why, "its machine code is not in its module's image");
+    assert_string_equal(why, "the kernel's machine code is not in the image of its module");
     gp_code_drop(code);
 }
 
@@ -184,7 +185,7 @@ static void the_cubin_for_the_chip_is_taken(void **state)
         assert_starts(find_at(code, "helper", 86), 'h', 'a');
         assert_starts(find_at(code, "k", 90), 'k', 'b'); /* from the code that was found before */
         assert_null(find_at(code, "k", 120));
-        assert_string_equal(why, "its module has no machine code for this GPU, only PTX");
+        assert_string_equal(why, "the kernel's module has no machine code for this GPU, only PTX");
         gp_code_drop(code);
     }
 }
@@ -243,7 +244,7 @@ static void ptx_has_none(void **state)
     (void)state;
     struct gp_code *code = gp_code_keep(".version 8.0\n.entry k() {}", 0, false);
     assert_null(find_at(code, "k", 90));
-    assert_string_equal(why, "its module was not loaded as machine code");
+    assert_string_equal(why, "the kernel's module was not loaded as machine code");
     gp_code_drop(code);
     code = gp_code_keep(NULL, 0, false);
     assert_null(find_at(code, "k", 90));
@@ -269,7 +270,7 @@ static void of_two_versions_none_is_shown(void **state)
     size = close_fatbin(image, size);
     struct gp_code *code = gp_code_keep(image, size, false);
     assert_null(find_at(code, "k", 90));
-    assert_string_equal(why, "its module holds several versions of its machine code");
+    assert_string_equal(why, "the kernel's module holds several versions of its machine code");
     gp_code_drop(code);
 }
 
@@ -285,7 +286,7 @@ static void kept_code_has_a_bound(void **state)
     struct gp_code *second = gp_code_keep(padded, large, false);
     assert_starts(find_at(first, "k", 90), 'k', 'b');
     assert_null(find_at(second, "k", 90));
-    assert_string_equal(why, "its module's image is too large to be kept");
+    assert_string_equal(why, "the image of the kernel's module is too large to be kept");
     gp_code_drop(first);
     gp_code_drop(second);
     second = gp_code_keep(padded, large, false); /* there is room again */
@@ -386,7 +387,7 @@ static void code_in_front_of_damage_is_found(void **state)
     assert_starts(find_at(code, "k", 90), 'k', 'x');
     assert_starts(find_at(code, "m", 90), 'm', 'x');
     assert_null(find_at(code, "other", 90));
-    assert_string_equal(why, "its compressed image is damaged");
+    assert_string_equal(why, "the module's compressed image is damaged");
     assert_true(gp_code_may_call(code, "other", 90));
     assert_false(read_image(code, image, size));
     gp_code_drop(code);
@@ -405,7 +406,7 @@ static void an_image_may_go_between_questions(void **state)
         gp_code_lies_in(code, (const char *)here.dli_fbase + 1); /* another is there now */
         memset(image, 0, sizeof(image));
         assert_null(find_at(code, "m", 90));
-        assert_string_equal(why, "its module's image is there no more");
+        assert_string_equal(why, "the image of the kernel's module is there no more");
         assert_starts(find_at(code, "k", 90), 'k', 'b'); /* found before */
         assert_slim(code, "k", false);
         assert_true(gp_code_may_call(code, "other", 90));
@@ -506,7 +507,7 @@ static void kept_cubins_are_given_back_for_want_of_memory(void **state)
     limit_memory(0);
     assert_starts(k, 'k', 'v');
     assert_null(none);
-    assert_string_equal(reason, "out of memory");
+    assert_string_equal(reason, "out of memory for machine code");
     assert_starts(find_at(large[2].code, "m", 90), 'm', 'v');
     destroy(large[0].fatbin);
     assert_null(find_at(large[0].code, "m", 90));
@@ -525,15 +526,15 @@ static void modules_give_their_code_until_they_go(void **state)
     gp_module_loaded(one, image);
     make_cubin(image, '2');
     gp_module_loaded(two, image);
-    assert_starts(gp_module_code(one, "k", &size, &why), 'k', '1');
-    assert_starts(gp_module_code(two, "k", &size, &why), 'k', '2');
-    assert_null(gp_module_code(NULL, "k", &size, &why));
-    assert_string_equal(why, "several modules have a function of its name");
+    assert_starts(gp_module_code(one, "k", &size, &unknown), 'k', '1');
+    assert_starts(gp_module_code(two, "k", &size, &unknown), 'k', '2');
+    assert_null(gp_module_code(NULL, "k", &size, &unknown));
+    assert_string_equal(unknown.text, "several modules have a function of the kernel's name");
     gp_module_unloading(one);
-    assert_starts(gp_module_code(NULL, "k", &size, &why), 'k', '2');
+    assert_starts(gp_module_code(NULL, "k", &size, &unknown), 'k', '2');
     gp_module_unloading(two);
-    assert_null(gp_module_code(two, "k", &size, &why));
-    assert_non_null(why);
+    assert_null(gp_module_code(two, "k", &size, &unknown));
+    assert_int_equal(unknown.cause, GP_CAUSE_CODE_UNKNOWN);
 }
 
 static void modules_are_unpacked_once_for_all(void **state)
@@ -545,7 +546,7 @@ static void modules_are_unpacked_once_for_all(void **state)
     make_fatbin(ZSTD);
     gp_library_loaded(library, image, true);
     memset(image, 0, sizeof(image));
-    assert_starts(gp_module_code(library, "k", &size, &why), 'k', 'b');
+    assert_starts(gp_module_code(library, "k", &size, &unknown), 'k', 'b');
     assert_true(gp_module_may_call(library, "outside"));
     assert_false(gp_module_may_call(library, "other"));
     void *slim = gp_module_slim(library, "m", 1 << 20, &size);

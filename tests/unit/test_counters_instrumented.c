@@ -60,26 +60,26 @@ static size_t base_named(const char *name)
 static void add(const char *base, enum gp_op op, uint16_t bytes, uint64_t value)
 {
     const struct gp_instruction i = {.op = op, .bytes = bytes, .opcode = 0x3ff};
-    gp_instrumented_add(c, base_named(base), &i, NULL, value);
+    gp_instrumented_add(c, base_named(base), &i, GP_NO_REASON, value);
 }
 
 static double value_of(size_t counter)
 {
     double value = -1;
-    const char *why;
+    struct gp_reason why;
     if (!gp_instrumented_value(c, counter, &value, &why))
-        fail_msg("absent: %s", why);
-    assert_null(why);
+        fail_msg("absent: %s", why.text);
+    assert_int_equal(why.cause, GP_CAUSE_NONE);
     return value;
 }
 
 static const char *absent(size_t counter)
 {
     double value;
-    const char *why;
+    struct gp_reason why;
     assert_false(gp_instrumented_value(c, counter, &value, &why));
-    assert_non_null(why);
-    return why;
+    assert_int_not_equal(why.cause, GP_CAUSE_NONE);
+    return why.text;
 }
 
 static void an_operation_is_summed_over_its_instructions(void **state)
@@ -152,7 +152,7 @@ static void an_unknown_instruction_spoils_counters_it_could_count_for(void **sta
     add("smsp__sass_branch_targets_threads_uniform", GP_OP_UNKNOWN, 0, 3);
     assert_true(value_of(0) == 0);
     add(THREADS, GP_OP_UNKNOWN, 0, 1);
-    assert_string_equal(absent(0), "it executes an instruction we do not know (0x3ff)");
+    assert_string_equal(absent(0), "the kernel executes an instruction that is not known (0x3ff)");
     assert_true(value_of(1) == 100);
     gp_instrumented_begin(c);
     assert_true(value_of(0) == 0);
@@ -163,8 +163,9 @@ static void so_does_code_that_is_not_there(void **state)
     (void)state;
     const char *names[] = {FFMA, WAVEFRONTS ".sum"};
     open_for(names, 2);
-    gp_instrumented_add(c, base_named(THREADS), NULL, "no code", 32);
-    gp_instrumented_add(c, base_named(WAVEFRONTS), NULL, "no code", 5);
+    gp_instrumented_add(c, base_named(THREADS), NULL, GP_REASON_TEXT(CODE_UNKNOWN, "no code"), 32);
+    gp_instrumented_add(c, base_named(WAVEFRONTS), NULL, GP_REASON_TEXT(CODE_UNKNOWN, "no code"),
+                        5);
     assert_string_equal(absent(0), "no code");
     assert_true(value_of(1) == 5);
 }
@@ -210,11 +211,11 @@ static void missing_counters_have_a_reason(void **state)
                            "smsp__sass_thread_inst_executed_op_ffma.sum"};
     refused = GLOBAL_THREADS;
     open_for(names, 5);
-    assert_non_null(gp_instrumented_unavailable(c, 0));
-    assert_non_null(gp_instrumented_unavailable(c, 1));
-    assert_null(gp_instrumented_unavailable(c, 2));
-    assert_non_null(gp_instrumented_unavailable(c, 3));
-    assert_non_null(gp_instrumented_unavailable(c, 4));
+    assert_non_null(gp_instrumented_unavailable(c, 0).text);
+    assert_non_null(gp_instrumented_unavailable(c, 1).text);
+    assert_null(gp_instrumented_unavailable(c, 2).text);
+    assert_non_null(gp_instrumented_unavailable(c, 3).text);
+    assert_non_null(gp_instrumented_unavailable(c, 4).text);
     size_t count;
     gp_instrumented_bases(c, &count);
     assert_int_equal(count, 1);

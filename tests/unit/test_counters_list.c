@@ -11,9 +11,9 @@
 static void has_check_counters(const char *chip, const char *const *names, size_t count)
 {
     struct gp_counter_list list;
-    const char *why = "";
+    struct gp_reason why = GP_NO_REASON;
     if (!gp_counter_list_make(&list, chip, names, count, &why))
-        fail_msg("%s: %s", chip, why);
+        fail_msg("%s: %s", chip, why.text);
     if (list.check_count < GP_LEAST_CHECKS)
         fail_msg("%s: %zu check counters beside %s", chip, list.check_count, names[0]);
     assert_int_equal(list.own_count, 1);
@@ -55,16 +55,16 @@ static void our_own_counters_have_check_counters(void **state)
     }
 }
 
-/* Where the name is counted the reason is NULL. */
+/* Where the name is counted there is no reason. */
 static void tries(const char *const *names, size_t count, const bool *counted)
 {
-    const char *unavailable[8], *why = "";
+    struct gp_reason unavailable[8], why = GP_NO_REASON;
     if (!gp_counters_try("GH100", names, count, unavailable, &why))
-        fail_msg("%s", why);
+        fail_msg("%s", why.text);
     for (size_t i = 0; i < count; i++)
-        if (!unavailable[i] != counted[i])
+        if (!unavailable[i].cause != counted[i])
             fail_msg("%s, of %zu names: %s", names[i], count,
-                     unavailable[i] ? unavailable[i] : "counted");
+                     unavailable[i].cause ? unavailable[i].text : "counted");
 }
 
 static void each_name_that_the_chip_does_not_count_is_found(void **state)

@@ -28,11 +28,11 @@ static unsigned char code[64 * GP_INSTRUCTION_BYTES];
 static size_t code_size;
 static struct gp_own *own;
 
-static const void *find_code(void *data, const char *function, size_t *size, const char **why)
+static const void *find_code(void *data, const char *function, size_t *size, struct gp_reason *why)
 {
     (void)data;
     *size = code_size;
-    *why = "there is no code";
+    *why = GP_REASON_TEXT(CODE_UNKNOWN, "there is no code");
     return strcmp(function, "kernel") == 0 ? code : NULL;
 }
 
@@ -72,7 +72,7 @@ static int close_own(void **state)
 static const bool tells[GP_OWN_RECORDS] = {
     [GP_OWN_BRANCHES] = true, [GP_OWN_GROUPS] = true, [GP_OWN_GLOBAL_THREADS] = true};
 static double values[GP_OWN_COUNT];
-static const char *absent[GP_OWN_COUNT];
+static struct gp_reason absent[GP_OWN_COUNT];
 
 static void add(enum gp_own_record record, uint32_t instruction, uint64_t value)
 {
@@ -81,8 +81,8 @@ static void add(enum gp_own_record record, uint32_t instruction, uint64_t value)
 
 static void is(enum gp_own_counter counter, double expected)
 {
-    if (absent[counter])
-        fail_msg("absent: %s", absent[counter]);
+    if (absent[counter].cause)
+        fail_msg("absent: %s", absent[counter].text);
     assert_true(values[counter] == expected);
 }
 
@@ -125,7 +125,7 @@ static void each_warp_runs_the_begin_once(void **state)
     is(GP_OWN_BF16, 0);
     gp_own_begin(own, &run, CC, tells); /* the number of warps is not known */
     gp_own_end(own, values, absent);
-    assert_non_null(absent[GP_OWN_FP16]);
+    assert_non_null(absent[GP_OWN_FP16].text);
 }
 
 /* A warp comes to the first instruction more than once. */
@@ -139,7 +139,7 @@ static void a_loop_at_the_begin_is_unknown(void **state)
     put_branch(0);
     gp_own_begin(own, &whole, CC, tells);
     gp_own_end(own, values, absent);
-    assert_non_null(absent[GP_OWN_FP16]);
+    assert_non_null(absent[GP_OWN_FP16].text);
 }
 
 static void a_label_in_between_leaves_it_unknown(void **state)
@@ -152,8 +152,9 @@ static void a_label_in_between_leaves_it_unknown(void **state)
     gp_own_begin(own, &run, CC, tells);
     add(GP_OWN_BRANCHES, 2, 100);
     gp_own_end(own, values, absent);
-    assert_string_equal(absent[GP_OWN_FP16],
-                        "how often it multiplied matrices does not follow from its branches");
+    assert_string_equal(
+        absent[GP_OWN_FP16].text,
+        "how often the kernel multiplied matrices does not follow from its branches");
     assert_true(isnan(values[GP_OWN_FP16]));
 }
 
@@ -167,7 +168,7 @@ static void code_behind_a_branch_is_not_the_loops(void **state)
     gp_own_begin(own, &run, CC, tells);
     add(GP_OWN_BRANCHES, 1, 7);
     gp_own_end(own, values, absent);
-    assert_non_null(absent[GP_OWN_FP16]);
+    assert_non_null(absent[GP_OWN_FP16].text);
 }
 
 static void groups_of_warps_are_counted_themselves(void **state)
@@ -185,7 +186,7 @@ static void groups_of_warps_are_counted_themselves(void **state)
     add(GP_OWN_GROUPS, 0, 40);
     add(GP_OWN_GROUPS, 1, 41);
     gp_own_end(own, values, absent);
-    assert_non_null(strstr(absent[GP_OWN_TF32], "were not counted alike"));
+    assert_non_null(strstr(absent[GP_OWN_TF32].text, "were not counted alike"));
 }
 
 static void shapes_that_the_code_does_not_show_are_not_guessed(void **state)
@@ -198,7 +199,7 @@ static void shapes_that_the_code_does_not_show_are_not_guessed(void **state)
     gp_own_begin(own, &run, CC, tells);
     add(GP_OWN_BRANCHES, 1, 5);
     gp_own_end(own, values, absent);
-    assert_non_null(strstr(absent[GP_OWN_FP16], "branches by a table"));
+    assert_non_null(strstr(absent[GP_OWN_FP16].text, "branches by a table"));
     assert_false(gp_own_has_no_matrices(own, &run, CC));
 
     code_size = 0;
@@ -206,12 +207,12 @@ static void shapes_that_the_code_does_not_show_are_not_guessed(void **state)
     put(leave);
     gp_own_begin(own, &run, 100, tells);
     gp_own_end(own, values, absent);
-    assert_non_null(strstr(absent[GP_OWN_FP16], "of a shape that its code does not show"));
+    assert_non_null(strstr(absent[GP_OWN_FP16].text, "of a shape that its code does not show"));
 
     const struct gp_run elsewhere = {.kernel = "other", .find_code = find_code};
     gp_own_begin(own, &elsewhere, CC, tells);
     gp_own_end(own, values, absent);
-    assert_string_equal(absent[GP_OWN_FP16], "there is no code");
+    assert_string_equal(absent[GP_OWN_FP16].text, "there is no code");
     assert_false(gp_own_has_no_matrices(own, &elsewhere, CC));
 }
 

@@ -28,7 +28,7 @@
 #define SHARED "g"     /* it is counted together with others, or not at all */
 #define CONFIRMED "C"  /* it is like them */
 #define PARTED "x"     /* it is not known to be: another round */
-#define REOPENED "o"   /* the launch that it is like could not be measured */
+#define REOPENED "o"   /* the launch that this one is like could not be measured */
 /* The answer of a fingerprint: */
 #define LEARNED "l"   /* there was such a launch */
 #define UNLEARNED "u" /* there was, and it was not learned yet */

@@ -58,9 +58,10 @@ static void noted(const char *expected)
 #define gp_buffer_add_host(address, size) note("host: %zu bytes at %p", (size_t)(size), address)
 #define gp_buffer_add_pooled(address, size) \
     note("pooled: %zu bytes at %llx", (size_t)(size), (unsigned long long)(address))
-#define gp_buffer_add_foreign(address, size, why) \
-    note("foreign: %zu bytes at %llx, %s", (size_t)(size), (unsigned long long)(address), why)
-#define gp_memory_bar_replay(why) note("barred: %s", why)
+#define gp_buffer_add_foreign(address, size, why)                                         \
+    note("foreign: %zu bytes at %llx, %s", (size_t)(size), (unsigned long long)(address), \
+         (why).text)
+#define gp_memory_bar_replay(why) note("barred: %s", (why).text)
 #define gp_retired_any() false
 #define gp_retired_take(bytes, pool) ((void)(bytes), (CUdeviceptr)0)
 #define gp_is_retired(address) false
@@ -422,7 +423,7 @@ static void shared_memory_is_that_of_the_call(void **state)
     cuMemGetHandleForAddressRange(&number, ADDRESS, 200, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
     noted("change\n200 bytes at 10000 are shared\n");
     cuExternalMemoryGetMappedBuffer(&p, NULL, &external);
-    noted("foreign: 200 bytes at 10000, " GP_OF_ANOTHER_API "\n");
+    noted("foreign: 200 bytes at 10000, the launch reaches memory imported from another API\n");
     cuCtxEnablePeerAccess(CONTEXT(2), 0);
     noted("change\n0x1 writes memory of 0x2\n");
     cuPointerSetAttribute(&set, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ADDRESS);

@@ -144,11 +144,14 @@ static void the_host_gives_no_more_than_4_gib_by_itself(void **state)
 static void too_many_reasons_are_counted(void **state)
 {
     (void)state;
-    const char *why = gp_budget_exceeded(60000000000, 13000000000);
-    assert_string_equal(why, "its memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)");
-    assert_ptr_equal(why, gp_budget_exceeded(60000000001, 13000000001));
-    assert_string_equal(gp_budget_exceeded(1500000, 800),
-                        "its memory (1.5 MB) is more than GPUPROF_MEMORY allows (800 bytes)");
+    struct gp_reason why = gp_budget_exceeded(60000000000, 13000000000);
+    assert_string_equal(why.text,
+                        "the launch's memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)");
+    assert_int_equal(why.cause, GP_CAUSE_OVER_LIMIT);
+    assert_ptr_equal(why.text, gp_budget_exceeded(60000000001, 13000000001).text);
+    assert_string_equal(
+        gp_budget_exceeded(1500000, 800).text,
+        "the launch's memory (1.5 MB) is more than GPUPROF_MEMORY allows (800 bytes)");
 }
 
 static const struct gp_arena beside; /* empty */
@@ -157,7 +160,7 @@ static const struct gp_arena beside; /* empty */
 static void check_positions(struct gp_arena *arena, const uint64_t *sizes, size_t count)
 {
     uint64_t need = 0, used = 0, end_device = 0, end_host = 0;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     bool moved;
     for (size_t i = 0; i < count; i++)
         need += gp_arena_need(sizes[i]);
@@ -191,7 +194,7 @@ static void copies_have_positions_on_the_device(void **state)
     check_positions(&arena, sizes, 8);
     assert_int_equal(arena.host_size, 0);
     bool moved;
-    const char *why;
+    struct gp_reason why;
     assert_true(gp_arena_reserve(&arena, &beside, MB, &moved, &why));
     assert_false(moved); /* there was enough */
     assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
@@ -224,12 +227,13 @@ static void no_more_is_taken_than_allowed(void **state)
     (void)state;
     struct gp_arena arena = {0};
     bool moved;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     assert_true(gp_budget_set("64K"));
     assert_true(gp_arena_reserve(&arena, &beside, 60000, &moved, &why));
     assert_true(arena.device_size + arena.host_size <= 64 * KB);
     assert_false(gp_arena_reserve(&arena, &beside, 70000, &moved, &why));
-    assert_string_equal(why, "its memory (70 kB) is more than GPUPROF_MEMORY allows (66 kB)");
+    assert_string_equal(why.text,
+                        "the launch's memory (70 kB) is more than GPUPROF_MEMORY allows (66 kB)");
     assert_false(moved);
     gp_arena_free(&arena);
 }
@@ -239,7 +243,7 @@ static void two_arenas_share_the_budget(void **state)
     (void)state;
     struct gp_arena one = {0}, other = {0};
     bool moved;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     assert_true(gp_budget_set("64K"));
     assert_true(gp_arena_reserve(&one, &other, 40000, &moved, &why));
     assert_false(gp_arena_reserve(&other, &one, 30000, &moved, &why));
@@ -255,7 +259,7 @@ static void a_small_launch_does_not_decide_on_the_room_of_later_ones(void **stat
     (void)state;
     struct gp_arena arena = {.for_many = true};
     bool moved;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     device_free = GP_DEVICE_RESERVE + 100 * GB;
     assert_true(gp_budget_set("16G"));
     assert_true(gp_arena_reserve(&arena, &beside, 2 * MB, &moved, &why));
@@ -265,7 +269,7 @@ static void a_small_launch_does_not_decide_on_the_room_of_later_ones(void **stat
     uint64_t bytes = MB;
     assert_true(gp_arena_take(&arena, 0x500000000000, &bytes) != 0 && gp_arena_hold(&arena));
     assert_false(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
-    assert_ptr_equal(why, gp_arena_held);
+    assert_int_equal(why.cause, GP_CAUSE_ROOM_HELD);
     gp_arena_release(&arena);
     gp_arena_clear(&arena);
     assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
@@ -292,7 +296,7 @@ static void copies_of_some_large_launches_fit_by_default(void **state)
     (void)state;
     struct gp_arena arena = {.for_many = true};
     bool moved;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     device_free = 140 * GB;
     assert_true(gp_arena_reserve(&arena, &beside, 6 * GB, &moved, &why));
     assert_true(gp_arena_suits_batch(&arena, 6 * GB));
@@ -320,14 +324,14 @@ static void changes_of_a_larger_launch_fit_beside_its_copy(void **state)
         struct gp_arena copies = {.for_many = true}, changes = {0};
         const uint64_t next = cases[i].next * MB;
         bool moved;
-        const char *why = NULL;
+        struct gp_reason why = GP_NO_REASON;
         leave_free(all, &copies, &changes);
         assert_true(gp_arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
         uint64_t bytes = MB;
         assert_true(gp_arena_take(&copies, 0x500000000000, &bytes) != 0 && gp_arena_hold(&copies));
         leave_free(all, &copies, &changes);
         if (!gp_arena_reserve(&copies, &changes, next, &moved, &why)) {
-            assert_ptr_equal(why, gp_arena_held);
+            assert_int_equal(why.cause, GP_CAUSE_ROOM_HELD);
             gp_arena_release(&copies);
             gp_arena_clear(&copies);
             assert_true(gp_arena_reserve(&copies, &changes, next, &moved, &why));
@@ -357,7 +361,7 @@ static void a_whole_batch_fits_where_there_is_much_room(void **state)
     (void)state;
     struct gp_arena arena = {.for_many = true};
     bool moved;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     device_free = 140 * GB;
     assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
     assert_in_range(arena.device_size, 64 * 128 * MB, 65 * 128 * MB);
@@ -374,7 +378,7 @@ static void an_arena_that_cannot_grow_is_not_made_anew_each_time(void **state)
     (void)state;
     struct gp_arena arena = {.for_many = true};
     bool moved;
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     device_free = GP_DEVICE_RESERVE + 10 * GB;
     most_in_one_piece = 32 * MB;
     assert_true(gp_budget_set("229M"));
@@ -391,9 +395,9 @@ static void no_more_than_so_many_figures_are_kept(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < 100; i++)
-        assert_non_null(gp_budget_exceeded(i * 20, 1)); /* no more than so many are kept */
-    assert_string_equal(gp_budget_exceeded(123, 1),
-                        "its memory is more than GPUPROF_MEMORY allows");
+        assert_non_null(gp_budget_exceeded(i * 20, 1).text); /* no more than so many are kept */
+    assert_string_equal(gp_budget_exceeded(123, 1).text,
+                        "the launch's memory is more than GPUPROF_MEMORY allows");
 }
 
 static int constant = 7;

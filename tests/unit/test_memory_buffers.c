@@ -204,7 +204,7 @@ static void memory_of_no_context_goes_when_the_driver_forgets_it(void **state)
 
 static void note_why(const struct gp_buffer *buffer, void *data)
 {
-    *(const char **)data = buffer->not_ours;
+    *(const char **)data = buffer->not_ours.text;
 }
 
 /* Of the one buffer that the context can reach; "none" where there is none. */
@@ -226,8 +226,8 @@ static void mapped_memory_counts_for_devices_that_may_write_it(void **state)
     assert_null(why_of(CONTEXT(1), 1));
     gp_mapping_set_access(0x100000, 0x1000, 0, true); /* two writers */
     assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_SEVERAL_GPUS);
-    assert_string_equal(why_of(CONTEXT(1), 1), GP_OF_SEVERAL_GPUS);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_SEVERAL_GPUS.text);
+    assert_string_equal(why_of(CONTEXT(1), 1), GP_OF_SEVERAL_GPUS.text);
     gp_mapping_set_access(0x100000, 0x1000, 1, false);
     assert_null(why_of(CONTEXT(1), 0));
     assert_string_equal(why_of(CONTEXT(1), 1), "none");
@@ -236,7 +236,7 @@ static void mapped_memory_counts_for_devices_that_may_write_it(void **state)
     gp_mapping_set_access(0x100000, 0x1000, 0, false);
     assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
     gp_mapping_set_host_access(0x100000, 0x2000, true);
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_THE_HOST);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_THE_HOST.text);
     gp_mapping_set_host_access(0x100000, 0x2000, false);
     assert_null(why_of(CONTEXT(1), 0));
     gp_mapping_remove(0x100000, 0x2000);
@@ -250,11 +250,11 @@ static void physical_memory_is_shared_wherever_it_is_mapped(void **state)
     gp_mapping_set_access(0x100000, 0x1000, 0, true);
     assert_null(why_of(CONTEXT(1), 0));
     gp_physical_shared(9);
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS.text);
     gp_mapping_remove(0x100000, 0x1000);
     gp_mapping_add(0x200000, 0x1000, 9);
     gp_mapping_set_access(0x200000, 0x1000, 0, true);
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS.text);
     gp_mapping_remove(0x200000, 0x1000);
     gp_physical_made(9); /* the handle is given out again */
     gp_mapping_add(0x300000, 0x1000, 9);
@@ -268,16 +268,16 @@ static void memory_of_another_process_is_everybodys(void **state)
     (void)state;
     gp_buffer_add_foreign(0x7010, 0, GP_OF_ANOTHER_PROCESS); /* the driver knows its size */
     assert_int_equal(total_of(CONTEXT(2)).bytes, 0x1000);
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS.text);
     struct gp_buffer *buffer = gp_buffer_take(0x7010);
     assert_true(gp_buffer_is_there(buffer));
     assert_false(gp_buffer_is_there(NULL));
     gp_buffer_discard(buffer);
     gp_buffer_add(GP_BUFFER_DEVICE, 0x8000, 0x1000);
     gp_buffer_shared(0x8123); /* given to another one */
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_ANOTHER_PROCESS.text);
     gp_buffer_discard(gp_buffer_take(0x8000));
-    assert_null(gp_memory_replay_barred());
+    assert_int_equal(gp_memory_replay_barred().cause, GP_CAUSE_NONE);
 }
 
 static void a_pool_is_its_devices_until_others_have_access(void **state)
@@ -290,11 +290,11 @@ static void a_pool_is_its_devices_until_others_have_access(void **state)
     gp_pool_set_access((CUmemoryPool)(uintptr_t)0x41, 3, true);
     assert_null(why_of(CONTEXT(1), 0));
     gp_pool_set_access(pool, 3, true);
-    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_SEVERAL_GPUS);
-    assert_string_equal(why_of(CONTEXT(1), 3), GP_OF_SEVERAL_GPUS);
+    assert_string_equal(why_of(CONTEXT(1), 0), GP_OF_SEVERAL_GPUS.text);
+    assert_string_equal(why_of(CONTEXT(1), 3), GP_OF_SEVERAL_GPUS.text);
     gp_buffer_discard(gp_buffer_take(0x6000));
     gp_buffer_add_pooled(0x6000, 0x100); /* had from it afterwards */
-    assert_string_equal(why_of(CONTEXT(1), 3), GP_OF_SEVERAL_GPUS);
+    assert_string_equal(why_of(CONTEXT(1), 3), GP_OF_SEVERAL_GPUS.text);
     gp_pool_set_access(pool, 3, false);
     assert_null(why_of(CONTEXT(1), 0));
     gp_pool_forget(pool);
@@ -381,17 +381,17 @@ static void a_module_is_asked_whether_it_prints(void **state)
     (void)state;
     int quiet, loud, unknown;
     gp_module_loaded((CUmodule)(void *)&quiet, ".version 8.0\n");
-    assert_null(gp_module_runs_once(&unknown, "kernel"));
+    assert_null(gp_module_runs_once(&unknown, "kernel").text);
     gp_module_loaded((CUmodule)(void *)&loud,
                      ".version 8.0\n.extern .func vprintf ();\n"
                      ".entry other() { call vprintf; }\n.entry kernel() { call vprintf; }\n");
-    assert_null(gp_module_runs_once(&quiet, "kernel"));
-    assert_string_equal(gp_module_runs_once(&loud, "kernel"), "the kernel may print");
-    assert_non_null(gp_module_runs_once(&loud, "other"));
-    assert_null(gp_module_runs_once(&loud, "ker"));
-    assert_null(gp_module_runs_once(&loud, "silent"));
-    assert_non_null(gp_module_runs_once(&unknown, "kernel")); /* it may be the loud one's */
-    assert_null(gp_module_runs_once(&unknown, "silent"));
+    assert_null(gp_module_runs_once(&quiet, "kernel").text);
+    assert_string_equal(gp_module_runs_once(&loud, "kernel").text, "the kernel may print");
+    assert_non_null(gp_module_runs_once(&loud, "other").text);
+    assert_null(gp_module_runs_once(&loud, "ker").text);
+    assert_null(gp_module_runs_once(&loud, "silent").text);
+    assert_non_null(gp_module_runs_once(&unknown, "kernel").text); /* it may be the loud one's */
+    assert_null(gp_module_runs_once(&unknown, "silent").text);
     gp_module_unloading(&quiet);
     gp_module_unloading(&loud);
 }
@@ -404,10 +404,10 @@ static void a_module_that_cannot_be_read_has_kernels_that_run_once(void **state)
     gp_module_loaded(damaged, "no image at all");
     gp_module_loaded_from_file(missing, "/nowhere");
     gp_module_loaded(other, ".version 8.0\n");
-    assert_non_null(gp_module_runs_once(damaged, "kernel"));
-    assert_non_null(gp_module_runs_once(missing, "kernel"));
-    assert_null(gp_module_runs_once(other, "kernel"));
-    assert_null(gp_memory_replay_barred());
+    assert_non_null(gp_module_runs_once(damaged, "kernel").text);
+    assert_non_null(gp_module_runs_once(missing, "kernel").text);
+    assert_null(gp_module_runs_once(other, "kernel").text);
+    assert_int_equal(gp_memory_replay_barred().cause, GP_CAUSE_NONE);
     gp_module_unloading(damaged);
     gp_module_unloading(missing);
     gp_module_unloading(other);
@@ -417,10 +417,10 @@ static void a_module_that_cannot_be_read_has_kernels_that_run_once(void **state)
 static void the_first_reason_that_bars_replay_stays(void **state)
 {
     (void)state;
-    assert_null(gp_memory_replay_barred());
-    gp_memory_bar_replay("one reason");
-    gp_memory_bar_replay("another reason");
-    assert_string_equal(gp_memory_replay_barred(), "one reason");
+    assert_int_equal(gp_memory_replay_barred().cause, GP_CAUSE_NONE);
+    gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "one reason"));
+    gp_memory_bar_replay(GP_REASON(NO_MEMORY));
+    assert_string_equal(gp_memory_replay_barred().text, "one reason");
 }
 
 int main(void)

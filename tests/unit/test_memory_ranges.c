@@ -309,7 +309,7 @@ static void variables_are_found_by_their_module(void **state)
 static const char *why_at(uint64_t address)
 {
     size_t found[2];
-    return gp_ranges_find(&ranges, address, found) ? ranges.facts[found[0]].not_ours : NULL;
+    return gp_ranges_find(&ranges, address, found) ? ranges.facts[found[0]].not_ours.text : NULL;
 }
 
 static void time_that_is_not_ours_ends_before_its_end(void **state)
@@ -319,8 +319,8 @@ static void time_that_is_not_ours_ends_before_its_end(void **state)
     gp_buffer_add(GP_BUFFER_DEVICE, 0x2000, 0x1000);
     update();
     size_t found[2];
-    assert_string_equal(why_at(0x1000), GP_OF_ANOTHER_PROCESS);
-    assert_string_equal(why_at(0x1fff), GP_OF_ANOTHER_PROCESS);
+    assert_string_equal(why_at(0x1000), GP_OF_ANOTHER_PROCESS.text);
+    assert_string_equal(why_at(0x1fff), GP_OF_ANOTHER_PROCESS.text);
     assert_int_equal(gp_ranges_find(&ranges, 0x2000, found), 1);
     assert_null(why_at(0x2000));
     gp_buffer_discard(gp_buffer_take(0x1000));
@@ -340,13 +340,13 @@ static void mappings_side_by_side_are_ours_together_or_not_at_all(void **state)
     gp_mapping_set_access(0x11000, 0x1000, 1, true);
     update();
     assert_int_equal(ranges.count, 1);
-    assert_string_equal(why_at(0x10000), GP_OF_SEVERAL_GPUS);
+    assert_string_equal(why_at(0x10000), GP_OF_SEVERAL_GPUS.text);
     gp_mapping_set_access(0x11000, 0x1000, 1, false);
     update();
     assert_null(why_at(0x10000));
     gp_mapping_set_host_access(0x12000, 0x1000, true);
     update();
-    assert_string_equal(why_at(0x10000), GP_OF_THE_HOST);
+    assert_string_equal(why_at(0x10000), GP_OF_THE_HOST.text);
     gp_mapping_remove(0x12000, 0x1000); /* the one that was not ours */
     update();
     assert_int_equal(ranges.count, 1);
@@ -376,12 +376,12 @@ static void memory_of_a_peer_is_seen_from_now_on(void **state)
     update();
     assert_int_equal(ranges.count, 3);
     assert_null(why_at(0x4000));
-    assert_string_equal(why_at(0x5000), GP_OF_ANOTHER_GPU);
+    assert_string_equal(why_at(0x5000), GP_OF_ANOTHER_GPU.text);
     current = CONTEXT(2);
     gp_buffer_add(GP_BUFFER_DEVICE, 0x7000, 0x100);
     current = CONTEXT(1);
     update();
-    assert_string_equal(why_at(0x7080), GP_OF_ANOTHER_GPU);
+    assert_string_equal(why_at(0x7080), GP_OF_ANOTHER_GPU.text);
     gp_buffer_discard(gp_buffer_take(0x7000));
     update();
     assert_int_equal(ranges.count, 3);

@@ -150,7 +150,7 @@ static int begin(void **state)
         .watched = {.count = 1, .units = 1, .table = 0x3000},
         .final = {.positions = 0x4000, .positions_capacity = 100, .capacity = 100},
     };
-    const char *why;
+    struct gp_reason why;
     struct gp_arena arena = {.device = (uintptr_t)room, .device_size = sizeof(room)};
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
                                    .res.array.hArray = (CUarray)(void *)&array};
@@ -184,13 +184,13 @@ static void memory_is(uint32_t number)
 
 static bool rewinds(void)
 {
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     return gp_snapshot_rewind(&s, &why);
 }
 
 static bool finishes(void)
 {
-    const char *why = NULL;
+    struct gp_reason why = GP_NO_REASON;
     return gp_snapshot_finish(&s, &why);
 }
 

@@ -124,7 +124,7 @@ static void copies_are_as_large_as_the_arrays(void **state)
     (void)state;
     struct gp_arrays arrays = {0};
     struct gp_arena arena = {.device = 0x700000000000, .device_size = 1 << 20};
-    const char *why;
+    struct gp_reason why;
     for (int i = 0; i < 3; i++)
         make_surface((CUsurfObject)i, ARRAY(i));
     assert_true(gp_arrays_list(&arrays, CONTEXT(1), &why));
@@ -159,11 +159,11 @@ static void code_that_cannot_be_copied_has_a_reason(void **state)
     (void)state;
     for (int i = 3; i < 5; i++) {
         struct gp_arrays arrays = {0};
-        const char *why = NULL;
+        struct gp_reason why = GP_NO_REASON;
         make_surface(1, ARRAY(0));
         make_surface(2, ARRAY(i));
         assert_false(gp_arrays_list(&arrays, CONTEXT(1), &why));
-        assert_string_equal(why, "a surface's array is of a kind that cannot be copied");
+        assert_string_equal(why.text, "a surface's array is of a kind that cannot be copied");
         assert_true(gp_surface_going(2));
         assert_true(gp_arrays_list(&arrays, CONTEXT(1), &why));
         gp_arrays_free(&arrays);
@@ -176,9 +176,9 @@ static void a_surface_of_something_else_bars_replay(void **state)
 {
     (void)state;
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR};
-    assert_null(gp_memory_replay_barred());
+    assert_int_equal(gp_memory_replay_barred().cause, GP_CAUSE_NONE);
     gp_surface_made(1, &resource);
-    assert_non_null(gp_memory_replay_barred());
+    assert_int_equal(gp_memory_replay_barred().cause, GP_CAUSE_REPLAY_BARRED);
 }
 
 int main(void)

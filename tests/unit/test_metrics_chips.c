@@ -22,9 +22,10 @@ static struct gp_device device_of(const struct gp_chip_name *chip)
 static bool knows(const struct gp_chip_name *chip)
 {
     const char *const name = "gpu__time_duration.sum", *chips = getenv("CHIPS");
-    const char *unavailable, *why;
+    struct gp_reason unavailable;
+    const char *why;
     return (!chips || strstr(chips, chip->name)) &&
-           gp_chip_try(chip->name, &name, 1, &unavailable, &why) && !unavailable;
+           gp_chip_try(chip->name, &name, 1, &unavailable, &why) && !unavailable.cause;
 }
 
 /* CUPTI counts these with no others. */
@@ -59,14 +60,15 @@ static int missing_among(const struct gp_metrics *m, const struct gp_chip_name *
                          const char *const *names, size_t count)
 {
     const struct gp_device device = device_of(chip);
-    const char **unavailable = calloc(count + 1, sizeof(*unavailable)), *why;
+    struct gp_reason *unavailable = calloc(count + 1, sizeof(*unavailable));
+    const char *why;
     int missing = 0;
     assert_non_null(unavailable);
     assert_true(gp_chip_try(chip->name, names, count, unavailable, &why));
     for (size_t i = 0; i < count; i++) {
-        if (!unavailable[i] || may_be_missing(chip->name, names[i]))
+        if (!unavailable[i].cause || may_be_missing(chip->name, names[i]))
             continue;
-        print_message("%s: %s: %s\n", chip->name, names[i], unavailable[i]);
+        print_message("%s: %s: %s\n", chip->name, names[i], unavailable[i].text);
         who_wants(m, &device, names[i]);
         missing++;
     }

@@ -34,10 +34,10 @@ static void has_problem(const char *text, const char *expected)
 }
 
 static const struct gp_counter counters[] = {
-    {"a__sum", 6, NULL},
-    {"b__sum", 4, NULL},
-    {"zero__sum", 0, NULL},
-    {"busy__sum", 0, "the counters are in use"},
+    {"a__sum", 6, GP_NO_REASON},
+    {"b__sum", 4, GP_NO_REASON},
+    {"zero__sum", 0, GP_NO_REASON},
+    {"busy__sum", 0, GP_REASON_TEXT(OTHER, "the counters are in use")},
 };
 static const struct gp_record launch = {
     .grid = {100, 1, 1},
@@ -51,11 +51,11 @@ static void gives(const struct gp_metrics *m, const char *name, const struct gp_
                   double expected)
 {
     double value = -1;
-    char why[GP_WHY_SIZE] = "";
+    struct gp_absence absence = {.cause = GP_CAUSE_NONE};
     const struct gp_metric *metric = gp_metrics_find(m, name);
     assert_non_null(metric);
-    if (!gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)))
-        fail_msg("%s: %s", name, why);
+    if (!gp_metric_evaluate(metric, device, &launch, &value, &absence))
+        fail_msg("%s: %s", name, absence.text);
     assert_true(value == expected);
 }
 
@@ -63,11 +63,11 @@ static void is_absent(const struct gp_metrics *m, const char *name, const struct
                       const char *reason)
 {
     double value;
-    char why[GP_WHY_SIZE] = "";
+    struct gp_absence absence = {.cause = GP_CAUSE_NONE};
     const struct gp_metric *metric = gp_metrics_find(m, name);
     assert_non_null(metric);
-    assert_false(gp_metric_evaluate(metric, device, &launch, &value, why, sizeof(why)));
-    assert_string_equal(why, reason);
+    assert_false(gp_metric_evaluate(metric, device, &launch, &value, &absence));
+    assert_string_equal(absence.text, reason);
 }
 
 static void a_definition_is_read(void **state)
@@ -249,12 +249,14 @@ static void a_skipped_launch_gives_its_reason(void **state)
 {
     (void)state;
     struct gp_metrics *m = parsed_with("[m]\nformula = a__sum\n", "");
-    const struct gp_record skipped = {.skipped = "the stream is being captured"};
+    const struct gp_record skipped = {
+        .skipped = GP_REASON_TEXT(IN_CAPTURE, "the stream is being captured")};
     double value;
-    char why[GP_WHY_SIZE] = "";
-    assert_false(
-        gp_metric_evaluate(gp_metrics_find(m, "m"), &hopper, &skipped, &value, why, sizeof(why)));
-    assert_string_equal(why, "counter a__sum: the stream is being captured");
+    struct gp_absence absence = {.cause = GP_CAUSE_NONE};
+    assert_false(gp_metric_evaluate(gp_metrics_find(m, "m"), &hopper, &skipped, &value, &absence));
+    assert_string_equal(absence.text, "counter a__sum: the stream is being captured");
+    assert_int_equal(absence.cause, GP_CAUSE_IN_CAPTURE);
+    assert_string_equal(absence.text + absence.named, "the stream is being captured");
     gp_metrics_close(m);
 }
 
@@ -455,6 +457,7 @@ static void a_metric_without_an_equivalent_says_why(void **state)
     char why[GP_WHY_SIZE];
     const struct gp_record launch = {0};
     double value;
+    struct gp_absence absence;
     assert_false(gp_metrics_select(m, "gone", &problems));
     assert_string_equal(gp_text_string(&problems), "'gone': it is no more; the nearest is here\n");
     assert_true(gp_metrics_select(m, "here", &problems));
@@ -462,8 +465,9 @@ static void a_metric_without_an_equivalent_says_why(void **state)
         gp_metric_formula(gp_metrics_find(m, "here"), &hopper, &formula, why, sizeof(why)));
     assert_string_equal(why, "not on these");
     assert_false(
-        gp_metric_evaluate(gp_metrics_find(m, "uses"), &hopper, &launch, &value, why, sizeof(why)));
-    assert_string_equal(why, "not on these");
+        gp_metric_evaluate(gp_metrics_find(m, "uses"), &hopper, &launch, &value, &absence));
+    assert_string_equal(absence.text, "not on these");
+    assert_int_equal(absence.cause, GP_CAUSE_NOT_DEFINED);
     assert_string_equal(gp_metric_absent(gp_metrics_find(m, "gone")),
                         "it is no more; the nearest is here");
     assert_null(gp_metric_absent(gp_metrics_find(m, "here")));
@@ -523,12 +527,11 @@ static void counters_are_selected_by_their_own_names(void **state)
     assert_true(gp_metrics_counters(m, &hopper, &names, &count));
     assert_int_equal(count, 3);
     assert_string_equal(names[1], "dram__bytes_read.sum");
-    const struct gp_counter counter = {names[1], 77, NULL};
+    const struct gp_counter counter = {names[1], 77, GP_NO_REASON};
     const struct gp_record launch = {.counter_count = 1, .counters = &counter};
     double value;
-    char why[GP_WHY_SIZE];
-    assert_true(
-        gp_metric_evaluate(gp_metrics_selected(m, 1), &hopper, &launch, &value, why, sizeof(why)));
+    struct gp_absence absence;
+    assert_true(gp_metric_evaluate(gp_metrics_selected(m, 1), &hopper, &launch, &value, &absence));
     assert_true(value == 77);
     free(names);
     assert_false(gp_metrics_select(m, "dram__bytes_*", &problems));

@@ -68,9 +68,9 @@ static void has_value(const struct gp_metrics *m, const struct gp_device *device
                       const struct gp_record *launch, const char *name, double expected)
 {
     double value = NAN;
-    char why[GP_WHY_SIZE] = "";
-    if (!gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)))
-        fail_msg("%s: %s", name, why);
+    struct gp_absence absence = {.cause = GP_CAUSE_NONE};
+    if (!gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, &absence))
+        fail_msg("%s: %s", name, absence.text);
     if (fabs(value - expected) > 1e-12 * fabs(expected))
         fail_msg("%s is %.17g, not %.17g", name, value, expected);
 }
@@ -87,33 +87,33 @@ static void formulas_give_the_values_of_the_definitions(void **state)
         .sp_dp_ratio = 2,
     };
     const struct gp_counter counters[] = {
-        {"gpu__time_duration.sum", 2e6, NULL},
-        {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 100, NULL},
-        {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 200, NULL},
-        {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 350, NULL},
-        {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1, NULL},
-        {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 2, NULL},
-        {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 3, NULL},
-        {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 4, NULL},
-        {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 5, NULL},
-        {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 6, NULL},
-        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 10, NULL},
-        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 30, NULL},
-        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 5, NULL},
-        {"smsp__sass_inst_executed_op_tma.sum", 0, NULL},
-        {"gpuprof__sass_ops_tensor_src_fp16.sum", 4000, NULL},
-        {"gpuprof__sass_ops_tensor_src_bf16.sum", 600, NULL},
-        {"gpuprof__sass_ops_tensor_src_tf32.sum", 70, NULL},
-        {"gpuprof__sass_ops_tensor_src_fp64.sum", 8, NULL},
-        {"gpuprof__sass_ops_tensor_src_fp8.sum", 90000, NULL},
-        {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, NULL},
-        {"gpuprof__sass_thread_bytes_mem_global_op_ld.sum", 3200, NULL},
-        {"dram__bytes_read.sum", 3e6, NULL},
-        {"dram__bytes_write.sum", 1e6, NULL},
-        {"smsp__inst_executed.sum", 10, NULL},
-        {"smsp__thread_inst_executed.sum", 160, NULL},
-        {"smsp__thread_inst_executed_pred_on.sum", 80, NULL},
-        {"sm__warps_active.avg.pct_of_peak_sustained_active", 76.755, NULL},
+        {"gpu__time_duration.sum", 2e6, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 100, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 200, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 350, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 2, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 3, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 4, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 5, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 6, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 10, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 30, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 5, GP_NO_REASON},
+        {"smsp__sass_inst_executed_op_tma.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp16.sum", 4000, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_bf16.sum", 600, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_tf32.sum", 70, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp64.sum", 8, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp8.sum", 90000, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_thread_bytes_mem_global_op_ld.sum", 3200, GP_NO_REASON},
+        {"dram__bytes_read.sum", 3e6, GP_NO_REASON},
+        {"dram__bytes_write.sum", 1e6, GP_NO_REASON},
+        {"smsp__inst_executed.sum", 10, GP_NO_REASON},
+        {"smsp__thread_inst_executed.sum", 160, GP_NO_REASON},
+        {"smsp__thread_inst_executed_pred_on.sum", 80, GP_NO_REASON},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 76.755, GP_NO_REASON},
     };
     const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
@@ -156,22 +156,23 @@ static void shares_of_time_are_of_the_kernels_own(void **state)
     const struct gp_device device = {
         .name = "NVIDIA H200", .sm_count = 132, .cc_major = 9, .clock_khz = 1980000};
     struct gp_counter counters[] = {
-        {"gpu__time_duration.sum", 40e3, NULL},
-        {"gpc__cycles_elapsed.max", 60e3, NULL},
-        {"gpc__cycles_elapsed.avg.per_second", 1e9, NULL},
-        {"sm__cycles_active.avg", 36e3, NULL},
-        {"sm__cycles_active.max", 38e3, NULL},
-        {"sm__cycles_elapsed.sum", 132 * 60e3, NULL},
-        {"sm__inst_executed.avg.per_cycle_elapsed", 1, NULL},
-        {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 60, NULL},
-        {"lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 40, NULL},
-        {"l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed", 20, NULL},
-        {"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 10, NULL},
-        {"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", 10, NULL},
-        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 80, NULL},
-        {"pcie__cycles_elapsed.avg", 120e3, NULL},
-        {"pcie__cycles_elapsed.avg.per_second", 2e9, NULL},
-        {"pcie__read_bytes.sum.pct_of_peak_sustained_elapsed", 30, NULL},
+        {"gpu__time_duration.sum", 40e3, GP_NO_REASON},
+        {"gpc__cycles_elapsed.max", 60e3, GP_NO_REASON},
+        {"gpc__cycles_elapsed.avg.per_second", 1e9, GP_NO_REASON},
+        {"sm__cycles_active.avg", 36e3, GP_NO_REASON},
+        {"sm__cycles_active.max", 38e3, GP_NO_REASON},
+        {"sm__cycles_elapsed.sum", 132 * 60e3, GP_NO_REASON},
+        {"sm__inst_executed.avg.per_cycle_elapsed", 1, GP_NO_REASON},
+        {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 60, GP_NO_REASON},
+        {"lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 40, GP_NO_REASON},
+        {"l1tex__t_sectors.avg.pct_of_peak_sustained_elapsed", 20, GP_NO_REASON},
+        {"l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed", 10, GP_NO_REASON},
+        {"l1tex__data_pipe_lsu_wavefronts_mem_shared.avg.pct_of_peak_sustained_elapsed", 10,
+         GP_NO_REASON},
+        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 80, GP_NO_REASON},
+        {"pcie__cycles_elapsed.avg", 120e3, GP_NO_REASON},
+        {"pcie__cycles_elapsed.avg.per_second", 2e9, GP_NO_REASON},
+        {"pcie__read_bytes.sum.pct_of_peak_sustained_elapsed", 30, GP_NO_REASON},
     };
     struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
@@ -231,20 +232,24 @@ struct seen {
     size_t values, reasons;
 };
 
-static void is_as_alone(void *user, size_t i, double value, double weight, const char *why)
+static void is_as_alone(void *user, size_t i, double value, double weight,
+                        const struct gp_absence *absence)
 {
     struct seen *seen = user;
     const struct gp_metric *metric = gp_metrics_selected(seen->metrics, i);
     double alone = 0;
-    char why_alone[GP_WHY_SIZE] = "";
-    bool has_value = gp_metric_evaluate(metric, seen->device, seen->launch, &alone, why_alone,
-                                        sizeof(why_alone));
-    if (has_value != !why)
-        fail_msg("%s: %s, alone %s", metric->name, why ? why : "a value", why_alone);
+    struct gp_absence of_alone = {.cause = GP_CAUSE_NONE};
+    bool has_value = gp_metric_evaluate(metric, seen->device, seen->launch, &alone, &of_alone);
+    if (has_value != !absence)
+        fail_msg("%s: %s, alone %s", metric->name, absence ? absence->text : "a value",
+                 of_alone.text);
     if (has_value && fabs(value - alone) > 1e-12 * fabs(alone))
         fail_msg("%s is %.17g, alone %.17g", metric->name, value, alone);
-    if (why && strcmp(why, why_alone) != 0)
-        fail_msg("%s: '%s', alone '%s'", metric->name, why, why_alone);
+    if (absence && strcmp(absence->text, of_alone.text) != 0)
+        fail_msg("%s: '%s', alone '%s'", metric->name, absence->text, of_alone.text);
+    if (absence && (absence->cause != of_alone.cause || absence->named != of_alone.named))
+        fail_msg("%s: cause %s, alone %s", metric->name, gp_cause_word(absence->cause),
+                 gp_cause_word(of_alone.cause));
     double weight_alone = NAN;
     if (!gp_metric_weight(seen->metrics, metric, seen->device, seen->launch, &weight_alone))
         weight_alone = NAN;
@@ -258,12 +263,13 @@ static void is_as_alone(void *user, size_t i, double value, double weight, const
 /* Counters with values, of which some are 0, some absent for one of two reasons, some not there. */
 static size_t some_counters(struct gp_counter *counters, const char *const *names, size_t count)
 {
-    static const char *const reasons[] = {"busy", "not on this chip"};
+    const struct gp_reason reasons[] = {GP_REASON(COUNTERS_IN_USE),
+                                        GP_REASON_TEXT(NO_SUCH_COUNTER, "not on this chip")};
     size_t made = 0;
     for (size_t i = 0; i < count; i++) {
         int kind = rand() % 16;
         struct gp_counter c = {.name = names[i], .value = rand() % 1000 / (double)(1 + rand() % 9)};
-        c.absent = kind < 2 ? reasons[kind] : NULL;
+        c.absent = kind < 2 ? reasons[kind] : GP_NO_REASON;
         c.value = kind == 2 ? 0 : c.value;
         if (kind != 3)
             counters[made++] = c;
@@ -297,7 +303,7 @@ static void all_metrics_at_once_are_as_one_by_one(void **state)
             struct gp_record launch = {.grid = {n % 7, 1, 1}, .block = {n % 3 * 32, 1, 1}};
             launch.counters = counters;
             launch.counter_count = some_counters(counters, names, count);
-            launch.skipped = n % 5 ? NULL : "left out";
+            launch.skipped = n % 5 ? GP_NO_REASON : GP_REASON_TEXT(OTHER, "left out");
             seen.launch = &launch;
             gp_program_run(p, &launch, is_as_alone, &seen);
         }
@@ -374,9 +380,9 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
     (void)state;
     const struct gp_device hopper = {.cc_major = 9};
     struct gp_counter counters[] = {
-        {"smsp__sass_average_branch_targets_threads_uniform.pct", 0, NULL},
-        {"smsp__sass_branch_targets_threads_uniform.sum", 0, NULL},
-        {"smsp__sass_branch_targets_threads_divergent.sum", 0, NULL},
+        {"smsp__sass_average_branch_targets_threads_uniform.pct", 0, GP_NO_REASON},
+        {"smsp__sass_branch_targets_threads_uniform.sum", 0, GP_NO_REASON},
+        {"smsp__sass_branch_targets_threads_divergent.sum", 0, GP_NO_REASON},
     };
     const struct gp_record launch = {
         .counter_count = sizeof(counters) / sizeof(counters[0]),
@@ -384,10 +390,11 @@ static void a_kernel_without_branches_has_no_branch_efficiency(void **state)
     };
     struct gp_metrics *m = shipped();
     double value;
-    char why[GP_WHY_SIZE];
+    struct gp_absence absence;
     assert_false(gp_metric_evaluate(gp_metrics_find(m, "branch_efficiency"), &hopper, &launch,
-                                    &value, why, sizeof(why)));
-    assert_non_null(strstr(why, "does not apply: "));
+                                    &value, &absence));
+    assert_non_null(strstr(absence.text, "does not apply: "));
+    assert_int_equal(absence.cause, GP_CAUSE_DOES_NOT_APPLY);
     counters[2].value = 7;
     has_value(m, &hopper, &launch, "branch_efficiency", 0);
     gp_metrics_close(m);
@@ -432,10 +439,9 @@ static void no_ratio_has_a_value_where_nothing_was_counted(void **state)
         for (size_t i = 0; i < gp_metrics_count(m); i++) {
             const struct gp_metric *metric = gp_metrics_at(m, i);
             double value;
-            char why[GP_WHY_SIZE];
             bool is_ratio = strcmp(metric->unit, "%") == 0 || strcmp(metric->unit, "ratio") == 0;
             if (is_ratio && !is_share_of_time(metric->name) &&
-                gp_metric_evaluate(metric, &devices[d], &launch, &value, why, sizeof(why)))
+                gp_metric_evaluate(metric, &devices[d], &launch, &value, NULL))
                 fail_msg("%s is %g on compute capability %d.%d", metric->name, value,
                          devices[d].cc_major, devices[d].cc_minor);
         }
@@ -479,10 +485,9 @@ static void is_absent(const struct gp_metrics *m, const struct gp_device *device
                       const struct gp_record *launch, const char *name, const char *expected)
 {
     double value = NAN;
-    char why[GP_WHY_SIZE] = "";
-    assert_false(
-        gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, why, sizeof(why)));
-    assert_non_null(strstr(why, expected));
+    struct gp_absence absence = {.cause = GP_CAUSE_NONE};
+    assert_false(gp_metric_evaluate(gp_metrics_find(m, name), device, launch, &value, &absence));
+    assert_non_null(strstr(absence.text, expected));
 }
 
 /* Of a launch that is only timed. */
@@ -490,7 +495,7 @@ static void what_needs_no_counter_has_a_value_without_any(void **state)
 {
     (void)state;
     struct gp_metrics *m = shipped();
-    const struct gp_counter time = {"gpu__time_duration.sum", 5000, NULL};
+    const struct gp_counter time = {"gpu__time_duration.sum", 5000, GP_NO_REASON};
     struct gp_record launch = {.grid = {132 * 8 + 66, 1, 1},
                                .block = {256, 1, 1},
                                .registers = 40,
@@ -537,12 +542,12 @@ static void shared_memory_of_tensor_cores_has_no_efficiency(void **state)
     (void)state;
     struct gp_metrics *m = shipped();
     struct gp_counter counters[] = {
-        {"smsp__sass_data_bytes_mem_shared.sum", 128 * 600, NULL},
-        {"smsp__sass_data_bytes_mem_shared_op_ldgsts.sum", 128 * 10, NULL},
-        {"smsp__sass_data_bytes_mem_global_op_ldgsts.sum", 128 * 110, NULL},
-        {"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1000, NULL},
-        {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 60, NULL},
-        {"smsp__sass_inst_executed_op_shared_gmma.sum", 0, NULL},
+        {"smsp__sass_data_bytes_mem_shared.sum", 128 * 600, GP_NO_REASON},
+        {"smsp__sass_data_bytes_mem_shared_op_ldgsts.sum", 128 * 10, GP_NO_REASON},
+        {"smsp__sass_data_bytes_mem_global_op_ldgsts.sum", 128 * 110, GP_NO_REASON},
+        {"smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", 1000, GP_NO_REASON},
+        {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 60, GP_NO_REASON},
+        {"smsp__sass_inst_executed_op_shared_gmma.sum", 0, GP_NO_REASON},
     };
     enum { WITHOUT_GMMA = 5, ALL };
     struct gp_record launch = {.counter_count = ALL, .counters = counters};

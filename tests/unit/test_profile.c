@@ -32,14 +32,14 @@ static const char *const command[] = {"./app", "--size", "10", "caf\xc3\xa9", "\
 static struct gp_device device;
 
 static const struct gp_counter counters[] = {
-    {"gpu__time_duration.sum", 14800.123456789012, NULL},
-    {"tenth__x.sum", 0.1, NULL},
-    {"zero__x.sum", 0, NULL},
-    {"minus_zero__x.sum", -0.0, NULL},
-    {"huge__x.sum", DBL_MAX, NULL},
-    {"tiny__x.sum", 5e-324, NULL},
-    {"whole__x.sum", 9007199254740993.0, NULL},
-    {"absent__x.sum", 0, "the counters are in use by another process"},
+    {"gpu__time_duration.sum", 14800.123456789012, GP_NO_REASON},
+    {"tenth__x.sum", 0.1, GP_NO_REASON},
+    {"zero__x.sum", 0, GP_NO_REASON},
+    {"minus_zero__x.sum", -0.0, GP_NO_REASON},
+    {"huge__x.sum", DBL_MAX, GP_NO_REASON},
+    {"tiny__x.sum", 5e-324, GP_NO_REASON},
+    {"whole__x.sum", 9007199254740993.0, GP_NO_REASON},
+    {"absent__x.sum", 0, GP_REASON_TEXT(OTHER, "the counters are in use by another process")},
 };
 
 static const struct gp_record launch = {
@@ -133,14 +133,15 @@ static bool check_launch(void *user, const struct gp_record *l)
     assert_int_equal(l->restored_bytes, launch.restored_bytes);
     assert_int_equal(l->recalled, launch.recalled);
     assert_true(l->overhead_ms == launch.overhead_ms);
-    assert_null(l->skipped);
+    assert_int_equal(l->skipped.cause, GP_CAUSE_NONE);
     assert_int_equal(l->counter_count, launch.counter_count);
     for (size_t i = 0; i < l->counter_count; i++) {
         assert_string_equal(l->counters[i].name, counters[i].name);
-        if (counters[i].absent) {
-            assert_string_equal(l->counters[i].absent, counters[i].absent);
+        if (counters[i].absent.cause) {
+            assert_int_equal(l->counters[i].absent.cause, counters[i].absent.cause);
+            assert_string_equal(l->counters[i].absent.text, counters[i].absent.text);
         } else {
-            assert_null(l->counters[i].absent);
+            assert_int_equal(l->counters[i].absent.cause, GP_CAUSE_NONE);
             assert_true(is_as_measured(l->counters[i].value, counters[i].value));
         }
     }
@@ -208,21 +209,24 @@ static void written_launches_are_read_back(void **state)
 static bool check_not_finite(void *user, const struct gp_record *l)
 {
     (void)user;
-    assert_string_equal(l->skipped, "one pass failed");
+    assert_string_equal(l->skipped.text, "one pass failed");
     assert_int_equal(l->counter_count, 3);
     assert_true(l->counters[0].value == 1);
     for (int i = 1; i < 3; i++)
-        assert_string_equal(l->counters[i].absent, "not a finite number");
+        assert_string_equal(l->counters[i].absent.text, "not a finite number");
     return true;
 }
 
 static void values_that_are_no_numbers_are_absent(void **state)
 {
     (void)state;
-    const struct gp_counter odd[] = {
-        {"nan__x", NAN, NULL}, {"one__x", 1, NULL}, {"inf__x", INFINITY, NULL}};
-    const struct gp_record l = {
-        .kernel = "k", .skipped = "one pass failed", .counter_count = 3, .counters = odd};
+    const struct gp_counter odd[] = {{"nan__x", NAN, GP_NO_REASON},
+                                     {"one__x", 1, GP_NO_REASON},
+                                     {"inf__x", INFINITY, GP_NO_REASON}};
+    const struct gp_record l = {.kernel = "k",
+                                .skipped = GP_REASON_TEXT(OTHER, "one pass failed"),
+                                .counter_count = 3,
+                                .counters = odd};
     struct gp_writer *w = opened();
     assert_true(gp_writer_launch(w, &l));
     gp_writer_close(w);
@@ -251,9 +255,11 @@ static bool check_count(void *user, const struct gp_count *c)
     assert_memory_equal(c->cluster, count.cluster, sizeof(c->cluster));
     assert_int_equal(c->shared_dynamic, count.shared_dynamic);
     assert_int_equal(c->launches, count.launches);
-    if (c->reason)
-        assert_string_equal(c->reason, "a reason, with \"quotes\"");
-    *(int *)user += c->reason ? 100 : 0;
+    if (c->reason.cause) {
+        assert_int_equal(c->reason.cause, GP_CAUSE_IN_CAPTURE);
+        assert_string_equal(c->reason.text, "a reason, with \"quotes\"");
+    }
+    *(int *)user += c->reason.cause ? 100 : 0;
     return true;
 }
 
@@ -264,7 +270,7 @@ static void counts_are_read_back(void **state)
     char why[512] = "";
     struct gp_writer *w = opened();
     struct gp_count passed_over = count;
-    passed_over.reason = "a reason, with \"quotes\"";
+    passed_over.reason = GP_REASON_TEXT(IN_CAPTURE, "a reason, with \"quotes\"");
     assert_true(gp_writer_count(w, &count));
     assert_true(gp_writer_count(w, &passed_over));
     gp_writer_close(w);
@@ -442,7 +448,7 @@ static bool note_given(void *user, const struct gp_record *l)
     assert_true(given->count < sizeof(given->launches) / sizeof(given->launches[0]));
     assert_int_equal(l->counter_count, 1);
     given->launches[given->count].index = l->index;
-    given->launches[given->count++].value = l->counters[0].absent ? -1 : l->counters[0].value;
+    given->launches[given->count++].value = l->counters[0].absent.cause ? -1 : l->counters[0].value;
     return true;
 }
 
@@ -459,8 +465,8 @@ static struct given all_given(void)
 /* Early, its counter was not read yet; in full it is 10 times the index. */
 static struct gp_record early_launch(uint64_t index)
 {
-    static const struct gp_counter counter = {"a__x.sum", 0,
-                                              "the process ended before it was read"};
+    static const struct gp_counter counter = {
+        "a__x.sum", 0, GP_REASON_TEXT(NOT_READ, "the process ended before it was read")};
     return (struct gp_record){
         .index = index, .kernel = "k", .counter_count = 1, .counters = &counter};
 }
@@ -474,7 +480,7 @@ static void tell_early(struct gp_writer *w, uint64_t index)
 static void tell_in_full(struct gp_writer *w, uint64_t index)
 {
     struct gp_record l = early_launch(index);
-    struct gp_counter counter = {"a__x.sum", 10 * (double)index, NULL};
+    struct gp_counter counter = {"a__x.sum", 10 * (double)index, GP_NO_REASON};
     l.counters = &counter;
     assert_true(gp_writer_launch(w, &l));
 }
@@ -588,7 +594,7 @@ static bool keep_duration(void *user, const struct gp_record *l)
     assert_true(l->index < 8);
     u->durations[l->index] = -1;
     for (size_t i = 0; i < l->counter_count; i++)
-        if (strcmp(l->counters[i].name, GP_DURATION_COUNTER) == 0 && !l->counters[i].absent)
+        if (strcmp(l->counters[i].name, GP_DURATION_COUNTER) == 0 && !l->counters[i].absent.cause)
             u->durations[l->index] = l->counters[i].value;
     return true;
 }
@@ -608,8 +614,8 @@ static struct unfinished read_unfinished(void)
 static void tell_some(struct gp_writer *w, uint64_t index, double duration, double other)
 {
     const struct gp_counter all[] = {
-        {GP_DURATION_COUNTER, duration, duration > 0 ? NULL : GP_NOT_READ},
-        {"x.sum", other, other > 0 ? NULL : GP_NOT_READ},
+        {GP_DURATION_COUNTER, duration, duration > 0 ? GP_NO_REASON : GP_REASON(NOT_READ)},
+        {"x.sum", other, other > 0 ? GP_NO_REASON : GP_REASON(NOT_READ)},
     };
     struct gp_record l = launch;
     l.index = index;

@@ -4,6 +4,7 @@
 #include "report/colour.h"
 #include "report/layout.h"
 #include "report/rows.h"
+#include "report/skips.h"
 #include "report/summary.h"
 #include "report/table.h"
 #include "report/units.h"
@@ -161,8 +162,8 @@ static void launches_are_folded_into_groups(void **state)
     struct gp_metrics *m = selecting("duration,dram_read_bytes");
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
-    struct gp_counter counters[] = {{"gpu__time_duration.sum", 0, NULL},
-                                    {"dram__bytes_read.sum", 0, NULL}};
+    struct gp_counter counters[] = {{"gpu__time_duration.sum", 0, GP_NO_REASON},
+                                    {"dram__bytes_read.sum", 0, GP_NO_REASON}};
     char kernel[] = "k";
     struct gp_record l = {.kernel = kernel,
                           .grid = {8, 1, 1},
@@ -173,14 +174,14 @@ static void launches_are_folded_into_groups(void **state)
                           .counters = counters};
     for (int i = 1; i <= 4; i++) {
         counters[0].value = i * 1000;
-        counters[1].absent = i == 2 ? "busy" : NULL;
+        counters[1].absent = i == 2 ? GP_REASON_TEXT(COUNTERS_IN_USE, "busy") : GP_NO_REASON;
         counters[1].value = 7;
         gp_summary_launch(s, &l);
     }
     kernel[0] = 'x'; /* names are copied */
     l.grid[0] = 9;
     gp_summary_launch(s, &l);
-    l.skipped = "a reason";
+    l.skipped = GP_REASON_TEXT(OTHER, "a reason");
     l.counter_count = 0;
     gp_summary_launch(s, &l);
     gp_summary_launch(s, &l);
@@ -198,12 +199,14 @@ static void launches_are_folded_into_groups(void **state)
     assert_true(g->stats[0].sum > 9.9999e-6 && g->stats[0].sum < 10.0001e-6);
     assert_int_equal(g->stats[1].count, 3);
     assert_int_equal(g->stats[1].absent_count, 1);
-    assert_string_equal(g->stats[1].absent, "counter dram__bytes_read.sum: busy");
+    assert_string_equal(g->stats[1].absent.text, "counter dram__bytes_read.sum: busy");
+    assert_int_equal(g->stats[1].absent.cause, GP_CAUSE_COUNTERS_IN_USE);
+    assert_string_equal(gp_stat_plain_absence(&g->stats[1]).text, "busy");
     assert_int_equal(gp_summary_group(s, 1)->launches, 3);
     assert_int_equal(gp_summary_group(s, 1)->measured, 1);
     assert_int_equal(gp_summary_skip_count(s), 1);
     assert_string_equal(gp_summary_skip(s, 0)->kernel, "x");
-    assert_string_equal(gp_summary_skip(s, 0)->reason, "a reason");
+    assert_string_equal(gp_summary_skip(s, 0)->reason.text, "a reason");
     assert_int_equal(gp_summary_skip(s, 0)->launches, 2);
     gp_summary_free(s);
     gp_metrics_close(m);
@@ -227,7 +230,7 @@ static void a_difference_makes_another_group(void **state)
     l.stream = 77;
     gp_summary_launch(s, &l);
     assert_int_equal(gp_summary_group_count(s), 5);
-    assert_string_equal(gp_summary_group(s, 0)->stats[0].absent,
+    assert_string_equal(gp_summary_group(s, 0)->stats[0].absent.text,
                         "the facts of the device are not known");
     gp_summary_free(s);
     gp_metrics_close(m);
@@ -239,7 +242,7 @@ static void counts_say_how_many_launches_there_were(void **state)
     struct gp_metrics *m = selecting("duration");
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
-    const struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
+    const struct gp_counter counter = {"gpu__time_duration.sum", 1000, GP_NO_REASON};
     struct gp_record l = {.kernel = "k",
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
@@ -308,7 +311,7 @@ static void a_kernel_of_which_nothing_was_measured_is_counted(void **state)
     assert_null(strstr(out.data, "registers"));
 
     count.launches = 5; /* of these seven, and so are the next two */
-    count.reason = "some reason";
+    count.reason = GP_REASON_TEXT(OTHER, "some reason");
     gp_summary_count(s, &count);
     count.grid[0] = 9; /* of the same kernel: one line */
     count.launches = 2;
@@ -330,7 +333,7 @@ static void times_of_a_grid_stand_for_its_launches_only(void **state)
     struct gp_metrics *m = selecting("duration");
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
-    struct gp_counter counter = {"gpu__time_duration.sum", 1000, NULL};
+    struct gp_counter counter = {"gpu__time_duration.sum", 1000, GP_NO_REASON};
     struct gp_record l = {.kernel = "k",
                           .grid = {1, 1, 1},
                           .block = {32, 1, 1},
@@ -356,12 +359,12 @@ static void times_of_a_grid_stand_for_its_launches_only(void **state)
 
 /* A launch with the hardware's counters, or with those of instrumented code. */
 static void take_turn(struct gp_summary *s, int hardware, double duration, double bytes,
-                      const char *shared_absent)
+                      struct gp_reason shared_absent)
 {
-    const char *const elsewhere = GP_COUNTED_ELSEWHERE;
+    const struct gp_reason elsewhere = GP_REASON(COUNTED_ELSEWHERE);
     const struct gp_counter counters[] = {
-        {"gpu__time_duration.sum", duration, hardware ? NULL : elsewhere},
-        {"smsp__sass_data_bytes_mem_global_op_ld.sum", bytes, hardware ? elsewhere : NULL},
+        {"gpu__time_duration.sum", duration, hardware ? GP_NO_REASON : elsewhere},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", bytes, hardware ? elsewhere : GP_NO_REASON},
         {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 50,
          hardware ? elsewhere : shared_absent},
     };
@@ -383,14 +386,14 @@ static void launches_that_took_turns_are_combined(void **state)
     const struct gp_settings settings = {.replay_off = 1};
     gp_summary_settings(s, &settings);
     gp_summary_device(s, &h200);
-    take_turn(s, 1, 1000, 0, NULL);
+    take_turn(s, 1, 1000, 0, GP_NO_REASON);
     const struct gp_group *g = gp_summary_group(s, 0);
     assert_int_equal(g->stats[0].count, 1);
     assert_int_equal(g->stats[1].count, 0);
-    assert_non_null(strstr(g->stats[1].absent, "no launch was left to count it in"));
+    assert_non_null(strstr(g->stats[1].absent.text, "no launch was left to count it in"));
 
-    take_turn(s, 0, 0, 4000, "no shared memory is used");
-    take_turn(s, 1, 3000, 0, NULL);
+    take_turn(s, 0, 0, 4000, GP_REASON_TEXT(OTHER, "no shared memory is used"));
+    take_turn(s, 1, 3000, 0, GP_NO_REASON);
     assert_int_equal(g->measured, 3);
     assert_int_equal(g->hardware, 2);
     assert_int_equal(g->instrumented, 1);
@@ -406,7 +409,7 @@ static void launches_that_took_turns_are_combined(void **state)
     /* A counter with a reason keeps it. */
     assert_int_equal(g->stats[2].count, 0);
     assert_int_equal(g->stats[2].absent_count, 1);
-    assert_non_null(strstr(g->stats[2].absent, "no shared memory is used"));
+    assert_non_null(strstr(g->stats[2].absent.text, "no shared memory is used"));
 
     struct gp_text out = {0};
     const struct gp_table_options options = {.details = true, .every_metric = true};
@@ -416,7 +419,7 @@ static void launches_that_took_turns_are_combined(void **state)
     assert_non_null(strstr(out.data, "-                 -        2.000 GB/s *\n"));
     assert_non_null(strstr(out.data, "   * from the means of counters of 2 launches with hardware "
                                      "counters and 1 instrumented\n"));
-    assert_null(strstr(out.data, GP_COUNTED_ELSEWHERE));
+    assert_null(strstr(out.data, gp_cause_text(GP_CAUSE_COUNTED_ELSEWHERE)));
     gp_text_free(&out);
     gp_summary_free(s);
     gp_metrics_close(m);
@@ -429,8 +432,9 @@ static void launches_that_are_counted_nowhere_say_why(void **state)
     struct gp_metrics *m = selecting("duration,gld_requested_throughput");
     struct gp_summary *s = gp_summary_new(m);
     const struct gp_counter counters[] = {
-        {"gpu__time_duration.sum", 1000, NULL},
-        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, GP_COUNTED_ELSEWHERE ": it takes long"},
+        {"gpu__time_duration.sum", 1000, GP_NO_REASON},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0,
+         GP_REASON_TEXT(INSTRUMENTED_ENOUGH, "counted in other launches: it takes long")},
     };
     const struct gp_record l = {.kernel = "k",
                                 .grid = {8, 1, 1},
@@ -441,9 +445,10 @@ static void launches_that_are_counted_nowhere_say_why(void **state)
     gp_summary_device(s, &h200);
     gp_summary_launch(s, &l);
     const struct gp_group *g = gp_summary_group(s, 0);
-    assert_non_null(strstr(g->stats[1].absent, "it takes long"));
-    assert_null(strstr(g->stats[1].absent, "no launch was left"));
-    take_turn(s, 0, 0, 4000, NULL);
+    assert_string_equal(gp_stat_plain_absence(&g->stats[1]).text,
+                        gp_cause_text(GP_CAUSE_INSTRUMENTED_ENOUGH));
+    assert_null(strstr(g->stats[1].absent.text, "no launch was left"));
+    take_turn(s, 0, 0, 4000, GP_NO_REASON);
     assert_true(g->stats[1].combined && fabs(g->stats[1].sum / 2 - 4e9) < 1);
     gp_summary_free(s);
     gp_metrics_close(m);
@@ -464,10 +469,11 @@ static void a_reason_is_the_same_in_any_order(void **state)
                                     .counters = &counter};
         gp_summary_device(s, &h200);
         for (int i = 0; i < 2; i++) {
-            counter.absent = i == first ? "some of its memory changed" : GP_COUNTED_ELSEWHERE;
+            counter.absent = i == first ? GP_REASON_TEXT(HOST_MEMORY, "some of its memory changed")
+                                        : GP_REASON(COUNTED_ELSEWHERE);
             gp_summary_launch(s, &l);
         }
-        assert_non_null(strstr(gp_summary_group(s, 0)->stats[0].absent, "memory changed"));
+        assert_non_null(strstr(gp_summary_group(s, 0)->stats[0].absent.text, "memory changed"));
         gp_summary_free(s);
     }
     gp_metrics_close(m);
@@ -481,8 +487,9 @@ static void a_time_makes_no_launch_one_with_hardware_counters(void **state)
     const struct gp_settings settings = {.replay_off = 1};
     gp_summary_settings(s, &settings);
     gp_summary_device(s, &h200);
-    struct gp_counter counters[] = {{"gpu__time_duration.sum", 1000, NULL},
-                                    {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
+    struct gp_counter counters[] = {
+        {"gpu__time_duration.sum", 1000, GP_NO_REASON},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, GP_NO_REASON}};
     struct gp_record l = {.kernel = "k", .counter_count = 2, .counters = counters};
     gp_summary_launch(s, &l);
     l.counter_count = 1;
@@ -504,10 +511,12 @@ static void only_launches_that_took_turns_are_combined(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     /* Each lacks the counters of the other, for a reason of its own. */
-    struct gp_counter timed[] = {{"gpu__time_duration.sum", 1000, NULL},
-                                 {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, "it broke off"}};
-    struct gp_counter counted[] = {{"gpu__time_duration.sum", 0, "it was not timed"},
-                                   {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, NULL}};
+    struct gp_counter timed[] = {
+        {"gpu__time_duration.sum", 1000, GP_NO_REASON},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, GP_REASON_TEXT(OTHER, "it broke off")}};
+    struct gp_counter counted[] = {
+        {"gpu__time_duration.sum", 0, GP_REASON_TEXT(OTHER, "it was not timed")},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 4000, GP_NO_REASON}};
     struct gp_record l = {.kernel = "k",
                           .grid = {8, 1, 1},
                           .block = {32, 1, 1},
@@ -519,10 +528,10 @@ static void only_launches_that_took_turns_are_combined(void **state)
     const struct gp_group *g = gp_summary_group(s, 0);
     assert_int_equal(g->stats[0].count, 0);
     assert_int_equal(g->stats[0].absent_count, 2);
-    assert_non_null(strstr(g->stats[0].absent, "it was not timed"));
+    assert_non_null(strstr(g->stats[0].absent.text, "it was not timed"));
     /* In spite of the settings: a launch may be one that cannot be replayed. */
-    take_turn(s, 1, 1000, 0, NULL);
-    take_turn(s, 0, 0, 4000, NULL);
+    take_turn(s, 1, 1000, 0, GP_NO_REASON);
+    take_turn(s, 0, 0, 4000, GP_NO_REASON);
     assert_true(g->stats[0].combined);
     assert_true(fabs(g->stats[0].sum / (double)g->stats[0].count - 4e9) < 1);
     gp_summary_free(s);
@@ -552,10 +561,12 @@ static void make_launches(struct folded *f, const struct gp_metrics *m, int abse
         for (size_t c = 0; c < count; c++) {
             double value = 1 + rand() % 100000;
             bool is_share = strstr(names[c], ".pct") != NULL;
-            f->counters[i][c] = (struct gp_counter){
-                .name = names[c],
-                .value = is_share ? value / 1000 : value,
-                .absent = absent && rand() % absent == 0 ? "it was busy" : NULL};
+            f->counters[i][c] =
+                (struct gp_counter){.name = names[c],
+                                    .value = is_share ? value / 1000 : value,
+                                    .absent = absent && rand() % absent == 0
+                                                  ? GP_REASON_TEXT(COUNTERS_IN_USE, "it was busy")
+                                                  : GP_NO_REASON};
         }
         f->launches[i] = (struct gp_record){.index = i,
                                             .kernel = kernels[rand() % 3],
@@ -615,7 +626,8 @@ static void are_alike(const struct gp_rows *rows, const struct gp_rows *others, 
             assert_int_equal(stat->count, times * its->count);
             assert_true(stat->min == its->min && stat->max == its->max);
             assert_int_equal(stat->absent_count, times * its->absent_count);
-            assert_true(stat->absent_count == 0 || strcmp(stat->absent, its->absent) == 0);
+            assert_true(stat->absent_count == 0 ||
+                        strcmp(stat->absent.text, its->absent.text) == 0);
         }
     }
 }
@@ -675,7 +687,7 @@ static void a_launch_of_no_time_changes_no_ratio(void **state)
     launch.index = FOLDED;
     for (size_t c = 0; c < launch.counter_count; c++) {
         small[c] = launch.counters[c];
-        small[c].absent = NULL;
+        small[c].absent = GP_NO_REASON;
         small[c].value = strstr(small[c].name, ".sum") || strstr(small[c].name, ".max") ||
                                  strcmp(strrchr(small[c].name, '.'), ".avg") == 0
                              ? 1e-9
@@ -728,18 +740,18 @@ static void ratios_are_weighted_by_time_or_their_denominator(void **state)
     struct gp_metrics *m = selecting("achieved_occupancy,gld_efficiency,flops,dram_read_bytes");
     struct folding f;
     struct gp_counter quick[] = {
-        {"gpu__time_duration.sum", 1e6, NULL},
-        {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
-        {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100, NULL},
-        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 3000, NULL},
-        {"dram__bytes_read.sum", 100, NULL},
+        {"gpu__time_duration.sum", 1e6, GP_NO_REASON},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, GP_NO_REASON},
+        {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 3000, GP_NO_REASON},
+        {"dram__bytes_read.sum", 100, GP_NO_REASON},
     };
     struct gp_counter slow[] = {
-        {"gpu__time_duration.sum", 9e6, NULL},
-        {"sm__warps_active.avg.pct_of_peak_sustained_active", 10, NULL},
-        {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 20, NULL},
-        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 1000, NULL},
-        {"dram__bytes_read.sum", 300, NULL},
+        {"gpu__time_duration.sum", 9e6, GP_NO_REASON},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 10, GP_NO_REASON},
+        {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 20, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 1000, GP_NO_REASON},
+        {"dram__bytes_read.sum", 300, GP_NO_REASON},
     };
     struct gp_record launches[] = {launch_of(8, quick, 5), launch_of(16, slow, 5)};
     double mean;
@@ -774,7 +786,7 @@ static void launches_of_6000_grids_are_all_counted(void **state)
     struct gp_metrics *m = selecting("duration");
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
-    const struct gp_counter time = {"gpu__time_duration.sum", 1000, NULL};
+    const struct gp_counter time = {"gpu__time_duration.sum", 1000, GP_NO_REASON};
     struct gp_record l = {.kernel = "k",
                           .block = {1, 1, 1},
                           .passes = 3,
@@ -804,7 +816,10 @@ static void memory_is_bounded(void **state)
     struct gp_summary *s = gp_summary_new(m);
     gp_summary_device(s, &h200);
     char reason[64];
-    struct gp_record l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .skipped = reason};
+    struct gp_record l = {.kernel = "k",
+                          .grid = {1, 1, 1},
+                          .block = {1, 1, 1},
+                          .skipped = GP_REASON_TEXT(OTHER, reason)};
     for (unsigned i = 1; i <= GP_SUMMARY_MAX_GROUPS + 10; i++) {
         l.grid[0] = i;
         snprintf(reason, sizeof(reason), "reason %u", i);
@@ -825,6 +840,122 @@ static void memory_is_bounded(void **state)
     assert_non_null(strstr(out.data, "and 4067 more launches for further reasons"));
     gp_text_free(&out);
     gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* ---- causes ---- */
+
+static void skip_one(struct gp_summary *s, const char *kernel, struct gp_reason reason)
+{
+    static uint64_t index;
+    const struct gp_record l = {.index = index++,
+                                .kernel = kernel,
+                                .grid = {1, 1, 1},
+                                .block = {32, 1, 1},
+                                .skipped = reason};
+    gp_summary_launch(s, &l);
+}
+
+static void says(const struct gp_summary *s, size_t *next, uint64_t launches, const char *line)
+{
+    struct gp_text out = {0};
+    assert_int_equal(gp_skips_next(s, next, 0, &out), launches);
+    if (strcmp(gp_text_string(&out), line) != 0)
+        fail_msg("'%s', not '%s'", gp_text_string(&out), line);
+    gp_text_free(&out);
+}
+
+static void skipped_launches_are_listed_by_cause(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    size_t next = 0;
+    skip_one(s, "a", GP_REASON_TEXT(OVER_LIMIT, "60 GB is too much"));
+    skip_one(s, "b", GP_REASON_TEXT(NO_ROOM, "60 GB is too much"));
+    skip_one(s, "a", GP_REASON_TEXT(OVER_LIMIT, "70 GB is too much"));
+    skip_one(s, "c", GP_REASON_TEXT(OVER_LIMIT, "60 GB is too much"));
+    skip_one(s, "a", GP_REASON_TEXT(CUPTI_FAILED, "cuptiA: CUPTI_ERROR_UNKNOWN"));
+    skip_one(s, "a", GP_REASON_TEXT(CUPTI_FAILED, "cuptiB: CUPTI_ERROR_UNKNOWN"));
+    says(s, &next, 3, "3 launches of a and 1 more kernel: 60 GB is too much; 70 GB is too much");
+    says(s, &next, 1, "1 launch of b: 60 GB is too much");
+    says(s, &next, 1, "1 launch of a: cuptiA: CUPTI_ERROR_UNKNOWN");
+    says(s, &next, 1, "1 launch of a: cuptiB: CUPTI_ERROR_UNKNOWN");
+    says(s, &next, 0, "");
+    /* Of many texts the cause is said. */
+    skip_one(s, "a", GP_REASON_TEXT(OVER_LIMIT, "80 GB is too much"));
+    skip_one(s, "a", GP_REASON_TEXT(OVER_LIMIT, "90 GB is too much"));
+    next = 0;
+    says(s, &next, 5,
+         "5 launches of a and 1 more kernel: the launch's memory is more than GPUPROF_MEMORY "
+         "allows");
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void absent_metrics_are_listed_by_cause(void **state)
+{
+    (void)state;
+    struct gp_metrics *m =
+        selecting("dram_read_bytes,gld_requested_bytes,achieved_occupancy,sm_efficiency");
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_counter counters[] = {
+        {"dram__bytes_read.sum", 0, GP_REASON_TEXT(NO_PASS, "one text")},
+        {"smsp__sass_data_bytes_mem_global_op_ld.sum", 0, GP_REASON_TEXT(NO_PASS, "other text")},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 0,
+         GP_REASON_TEXT(UNLIKE, "one text")},
+    };
+    const struct gp_record l = {.kernel = "k",
+                                .grid = {8, 1, 1},
+                                .block = {32, 1, 1},
+                                .counter_count = 3,
+                                .counters = counters};
+    gp_summary_device(s, &h200);
+    gp_summary_launch(s, &l);
+    struct gp_text out = {0};
+    const struct gp_table_options options = {.details = true, .every_metric = true};
+    gp_table_report(s, &options, &out);
+    assert_non_null(strstr(out.data, "absent [1]: dram_read_bytes, gld_requested_bytes\n"));
+    assert_non_null(strstr(out.data, "absent [2]: achieved_occupancy\n"));
+    assert_non_null(strstr(out.data, "absent [3]: sm_efficiency\n"));
+    assert_non_null(strstr(out.data, "[1] one text; other text\n"));
+    assert_non_null(strstr(out.data, "[2] one text\n"));
+    assert_non_null(strstr(out.data, "[3] not measured\n"));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+/* The text of a reason says nothing on whether other launches have the counter. */
+static void other_launches_have_a_counter_by_its_cause(void **state)
+{
+    (void)state;
+    const struct {
+        struct gp_reason reason;
+        uint64_t absent;
+    } cases[] = {{GP_REASON_TEXT(COUNTED_ELSEWHERE, "some words"), 0},
+                 {GP_REASON_TEXT(INSTRUMENTED_ENOUGH, "some words"), 0},
+                 {GP_REASON_TEXT(NO_PASS, "counted in other launches"), 1}};
+    struct gp_metrics *m = selecting("gld_requested_bytes");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_summary *s = gp_summary_new(m);
+        struct gp_counter counter = {.name = "smsp__sass_data_bytes_mem_global_op_ld.sum",
+                                     .absent = cases[i].reason};
+        const struct gp_record l = {.kernel = "k",
+                                    .grid = {8, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .counter_count = 1,
+                                    .counters = &counter};
+        gp_summary_device(s, &h200);
+        gp_summary_launch(s, &l);
+        counter.absent = GP_NO_REASON;
+        counter.value = 128;
+        gp_summary_launch(s, &l);
+        const struct gp_stat *stat = gp_summary_group(s, 0)->stats;
+        assert_int_equal(stat->count, 1);
+        assert_int_equal(stat->absent_count, cases[i].absent);
+        gp_summary_free(s);
+    }
     gp_metrics_close(m);
 }
 
@@ -851,41 +982,44 @@ static void make_sample(struct sample *s, const char *kernel, unsigned grid, uns
     *s = (struct sample){
         .counters =
             {
-                {"gpu__time_duration.sum", 65000, NULL},
-                {"gpc__cycles_elapsed.max", 100000, NULL},
-                {"gpc__cycles_elapsed.avg.per_second", 1.755e9, NULL},
-                {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, NULL},
-                {"dram__bytes_read.sum", 134217728, NULL},
-                {"dram__bytes_write.sum", 60000000, NULL},
-                {"smsp__inst_executed.sum", 9437184, NULL},
-                {"smsp__thread_inst_executed.sum", 9437184 * 32.0, NULL},
-                {"smsp__thread_inst_executed_pred_on.sum", 9437184 * 31.0, NULL},
-                {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 0, NULL},
-                {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100, NULL},
-                {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 100, NULL},
+                {"gpu__time_duration.sum", 65000, GP_NO_REASON},
+                {"gpc__cycles_elapsed.max", 100000, GP_NO_REASON},
+                {"gpc__cycles_elapsed.avg.per_second", 1.755e9, GP_NO_REASON},
+                {"sm__warps_active.avg.pct_of_peak_sustained_active", 90, GP_NO_REASON},
+                {"dram__bytes_read.sum", 134217728, GP_NO_REASON},
+                {"dram__bytes_write.sum", 60000000, GP_NO_REASON},
+                {"smsp__inst_executed.sum", 9437184, GP_NO_REASON},
+                {"smsp__thread_inst_executed.sum", 9437184 * 32.0, GP_NO_REASON},
+                {"smsp__thread_inst_executed_pred_on.sum", 9437184 * 31.0, GP_NO_REASON},
+                {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 0,
+                 GP_NO_REASON},
+                {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 100,
+                 GP_NO_REASON},
+                {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 100,
+                 GP_NO_REASON},
                 {"smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct", 0,
-                 "no shared memory is used"},
-                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4194304, NULL},
-                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 2097152, NULL},
-                {"smsp__sass_data_bytes_mem_global_op_ld.sum", 134217728, NULL},
-                {"smsp__sass_data_bytes_mem_global_op_st.sum", 67108864, NULL},
-                {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 16777216, NULL},
-                {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 0, NULL},
-                {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 0, NULL},
-                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 0, NULL},
-                {"smsp__sass_inst_executed_op_tma.sum", 0, NULL},
-                {"gpuprof__sass_ops_tensor_src_fp16.sum", 0, NULL},
-                {"gpuprof__sass_ops_tensor_src_bf16.sum", 0, NULL},
-                {"gpuprof__sass_ops_tensor_src_tf32.sum", 0, NULL},
-                {"gpuprof__sass_ops_tensor_src_fp64.sum", 0, NULL},
-                {"gpuprof__sass_ops_tensor_src_fp8.sum", 0, NULL},
-                {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, NULL},
+                 GP_REASON_TEXT(NOTHING_COUNTED, "no shared memory is used")},
+                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 4194304, GP_NO_REASON},
+                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 2097152, GP_NO_REASON},
+                {"smsp__sass_data_bytes_mem_global_op_ld.sum", 134217728, GP_NO_REASON},
+                {"smsp__sass_data_bytes_mem_global_op_st.sum", 67108864, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 16777216, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 0, GP_NO_REASON},
+                {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 0, GP_NO_REASON},
+                {"smsp__sass_inst_executed_op_tma.sum", 0, GP_NO_REASON},
+                {"gpuprof__sass_ops_tensor_src_fp16.sum", 0, GP_NO_REASON},
+                {"gpuprof__sass_ops_tensor_src_bf16.sum", 0, GP_NO_REASON},
+                {"gpuprof__sass_ops_tensor_src_tf32.sum", 0, GP_NO_REASON},
+                {"gpuprof__sass_ops_tensor_src_fp64.sum", 0, GP_NO_REASON},
+                {"gpuprof__sass_ops_tensor_src_fp8.sum", 0, GP_NO_REASON},
+                {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, GP_NO_REASON},
             },
         .launch =
             {
@@ -940,7 +1074,7 @@ static void the_report_is_as_it_was(void **state)
     a.launch.index = 3;
     gp_summary_launch(s, &a.launch);
     a.launch.index = 4;
-    a.launch.skipped = "the stream is being captured into a graph";
+    a.launch.skipped = GP_REASON_TEXT(OTHER, "the stream is being captured into a graph");
     a.launch.counter_count = 0;
     gp_summary_launch(s, &a.launch);
 
@@ -1068,7 +1202,8 @@ static void counters_of_launches_alike_are_named(void **state)
         /* One was not like the launch that it was taken for. */
         for (size_t i = 0; n == 3 && i < a.launch.counter_count; i++)
             if (strstr(a.counters[i].name, "__sass_"))
-                a.counters[i].absent = "it was taken for a launch of another kind";
+                a.counters[i].absent =
+                    GP_REASON_TEXT(OTHER, "it was taken for a launch of another kind");
         gp_summary_launch(s, &a.launch);
     }
     struct gp_text out = {0};
@@ -1104,6 +1239,9 @@ int main(void)
         cmocka_unit_test(launches_that_took_turns_are_combined),
         cmocka_unit_test(launches_that_are_counted_nowhere_say_why),
         cmocka_unit_test(a_reason_is_the_same_in_any_order),
+        cmocka_unit_test(skipped_launches_are_listed_by_cause),
+        cmocka_unit_test(absent_metrics_are_listed_by_cause),
+        cmocka_unit_test(other_launches_have_a_counter_by_its_cause),
         cmocka_unit_test(a_time_makes_no_launch_one_with_hardware_counters),
         cmocka_unit_test(only_launches_that_took_turns_are_combined),
         cmocka_unit_test(the_order_of_launches_does_not_matter),

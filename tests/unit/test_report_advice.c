@@ -171,7 +171,7 @@ static void units_that_were_not_measured_bound_nothing(void **state)
     struct sample s;
     make_sample(&s, "k");
     for (size_t i = 1; i < s.launch.counter_count; i++)
-        s.counters[i].absent = "the counters are in use by another process";
+        s.counters[i].absent = GP_REASON_TEXT(OTHER, "the counters are in use by another process");
     struct found f;
     find(&f, &s, NULL);
     assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
@@ -199,7 +199,7 @@ static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
         make_sample(&s, "copy");
         for (size_t c = 0; c < s.launch.counter_count; c++)
             if (strcmp(s.counters[c].name, unmeasured[i]) == 0)
-                s.counters[c].absent = "not counted";
+                s.counters[c].absent = GP_REASON_TEXT(OTHER, "not counted");
         find(&f, &s, NULL);
         assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
         assert_non_null(strstr(f.findings.bounds[0].why, unmeasured[i]));
@@ -210,7 +210,7 @@ static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
     make_sample(&s, "copy");
     for (size_t c = 0; c < s.launch.counter_count; c++)
         if (strstr(s.counters[c].name, "pipe_tensor"))
-            s.counters[c].absent = GP_NO_SUCH_COUNTER;
+            s.counters[c].absent = GP_REASON_TEXT(NO_SUCH_COUNTER, "some words");
     find(&f, &s, NULL);
     assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_LATENCY);
     forget(&f);
@@ -219,7 +219,7 @@ static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
     set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 80);
     for (size_t c = 0; c < s.launch.counter_count; c++)
         if (strncmp(s.counters[c].name, "dram__", 6) == 0)
-            s.counters[c].absent = "not counted";
+            s.counters[c].absent = GP_REASON_TEXT(OTHER, "not counted");
     find(&f, &s, NULL);
     assert_string_equal(f.findings.bounds[0].name, "l2");
     forget(&f);
@@ -323,7 +323,8 @@ static void older_profiles_have_their_bounds(void **state)
     make_sample(&s, "k");
     for (size_t i = 0; i < s.launch.counter_count; i++)
         if (strcmp(s.counters[i].name, added_since[0]) == 0)
-            s.counters[i].absent = "the counters are in use by another process";
+            s.counters[i].absent =
+                GP_REASON_TEXT(OTHER, "the counters are in use by another process");
     find(&f, &s, NULL);
     assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
     forget(&f);

@@ -148,7 +148,7 @@ static void without_any_time_there_is_no_share(void **state)
     make_busy(&s, "k");
     for (size_t i = 0; i < s.launch.counter_count; i++)
         if (strcmp(s.counters[i].name, "gpu__time_duration.sum") == 0)
-            s.counters[i].absent = "it could not be timed";
+            s.counters[i].absent = GP_REASON_TEXT(OTHER, "it could not be timed");
     begin(&p);
     launch(&p, &s);
     end_process(&p, 20e-3, 0);
@@ -475,7 +475,7 @@ static void leave_out(struct sample *s, const char *part)
 {
     for (size_t i = 0; i < s->launch.counter_count; i++)
         if (strstr(s->counters[i].name, part))
-            s->counters[i].absent = "not counted";
+            s->counters[i].absent = GP_REASON_TEXT(OTHER, "not counted");
 }
 
 /* Kernel k was counted for so many milliseconds, and kernel x was not for so many. */
