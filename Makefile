@@ -366,9 +366,11 @@ demo:
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
 
-# docs/metrics-reference.md, from the definitions alone.
-reference: $(command)
-	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
+# Every metric with its formulas, from the definitions alone.
+reference: $(O)/metrics-reference.md
+$(O)/metrics-reference.md: $(command)
+	$(call say,MD,$@)
+	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > $@
 
 # Line coverage of src/ by all tests that need no GPU.
 coverage:
@@ -388,16 +390,17 @@ $(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
 	$(Q)tools/make-man $(command) $(@D)
 
 share = $(DESTDIR)$(PREFIX)/share
-install: all man
+install: all man reference
 	@case '$(LIBDIR)' in *[[:space:]:]*) \
 		echo "make: LIBDIR=$(LIBDIR): the dynamic linker takes no library whose path has a blank or a colon in it" >&2; exit 1 ;; esac
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)' '$(share)/man/man1' \
-		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions'
+		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions' '$(share)/doc/gpuprof'
 	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/gpuprof'
 	install -m 644 $(library) '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
 	install -m 644 $(O)/man/*.1 '$(share)/man/man1'
 	install -m 644 $(O)/man/gpuprof.bash '$(share)/bash-completion/completions/gpuprof'
 	install -m 644 $(O)/man/_gpuprof '$(share)/zsh/site-functions/_gpuprof'
+	install -m 644 $(O)/metrics-reference.md '$(share)/doc/gpuprof/metrics-reference.md'
 # A Debian package, in $(O)/deb.
 deb:
 	@tools/setup package
@@ -416,7 +419,7 @@ wheel:
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so' \
 		'$(share)/man/man1'/gpuprof.1 '$(share)/man/man1'/gpuprof-*.1 '$(share)/bash-completion/completions/gpuprof' \
-		'$(share)/zsh/site-functions/_gpuprof'
+		'$(share)/zsh/site-functions/_gpuprof' '$(share)/doc/gpuprof/metrics-reference.md'
 
 c_files = $(shell tools/list-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
@@ -443,7 +446,7 @@ help:
 	@echo 'wheel      for pip (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
-	@echo 'reference  docs/metrics-reference.md, from the definitions'
+	@echo 'reference  every metric with its formulas: metrics-reference.md in the build folder'
 	@echo 'test-page  the page of report --html, in a browser'
 	@echo 'test-fresh the commands of the README on bare Debians (as root)'
 

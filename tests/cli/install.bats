@@ -28,6 +28,7 @@ installed() {
         run "$dest/usr/bin/gpuprof" sh -c 'realpath "$LD_PRELOAD"'
         [ "$status" -eq 0 ]
         [ "$output" = "$(realpath "$dest")$folder/libgpuprof.so" ]
+        "$dest/usr/bin/gpuprof" metrics --markdown | diff -q - "$dest/usr/share/doc/gpuprof/metrics-reference.md"
         make -s O="$O" uninstall DESTDIR="$dest" PREFIX=/usr LIBDIR=$folder
         [ "$(find "$dest" -type f)" = "" ]
     done
