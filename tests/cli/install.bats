@@ -7,6 +7,8 @@ setup_file() {
     mkdir "$O"
     cp -a "$GPUPROF_BUILD"/{obj,compat,man,gpuprof,libgpuprof.so,libgpuprof-core.a,libgpuprof-hook.a} "$O" ||
         [ ! -e "$GPUPROF_BUILD/man" ]
+    # No header changes here, and make is quicker without the lists of headers.
+    find "$O" -name '*.d' -delete
 }
 
 setup() {
