@@ -75,8 +75,8 @@ core = $(O)/libgpuprof-core.a
 # questions to CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball wheel cuda-home \
-	format lint formatted reference clean help FORCE
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-long test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball wheel cuda-home \
+	format lint formatted reference warnings clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -336,6 +336,11 @@ test:
 	@tools/setup test
 	@tools/run-tests $(O)
 
+# The tests that take long: whole programs with sanitizers, and the wheel.
+test-long:
+	@tools/setup test
+	@tools/run-tests long $(O)
+
 # The commands of the README on bare Debians. Root alone can make one.
 test-fresh:
 	@tools/setup fresh
@@ -431,13 +436,19 @@ lint: formatted
 formatted:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 
+# clang's warnings: it reads the source, and compiles nothing.
+warnings: $(O)/obj/library_folder.h $(O)/obj/commit.h | $(O)/compat/string
+	$(Q)printf '%s\n' $(core_src) $(hook_src) $(cli_src) | xargs -P "$$(nproc)" -n 16 clang $(all_cflags) \
+		-include $(O)/obj/library_folder.h -include $(O)/obj/commit.h -fsyntax-only
+
 clean:
-	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
+	rm -rf $(O) $(O)-san $(O)-cov $(O)-fuzz $(O)-aarch64
 
 help:
 	@sed -n '3,14s/^# \{0,1\}//p' Makefile
 	@echo 'all        library and command          test       every test that needs no GPU'
-	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
+	@echo 'demo       profile an example           test-long  the tests that take long'
+	@echo '                                        test-gpu   the tests that need a GPU (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
 	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
 	@echo 'format     clang-format in place        lint       clang-format, words, comments'
