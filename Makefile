@@ -446,7 +446,7 @@ clean:
 
 help:
 	@sed -n '3,14s/^# \{0,1\}//p' Makefile
-	@echo 'all        library and command          test       every test that needs no GPU'
+	@echo 'all        library and command          test       the tests that need no GPU'
 	@echo 'demo       profile an example           test-long  the tests that take long'
 	@echo '                                        test-gpu   the tests that need a GPU (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'

@@ -7,7 +7,8 @@ use parent 'TAP::Formatter::File';
 sub summary {
     my ($self, $aggregate, @more) = @_;
     $self->SUPER::summary($aggregate, @more);
-    my ($skipped, $failed) = ($aggregate->skipped, $aggregate->failed);
+    my $skipped = $aggregate->skipped;
+    my $failed = $aggregate->failed;
     # Each program that dies, hangs or writes no TAP is a failure as well.
     for my $program ($aggregate->parsers) {
         $failed++ if $program->has_problems && !$program->failed;
