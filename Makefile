@@ -336,7 +336,7 @@ test:
 	@tools/setup test
 	@tools/run-tests $(O)
 
-# The tests that take long: whole programs with sanitizers, and the wheel.
+# The tests that take long. tools/run-tests has both lists.
 test-long:
 	@tools/setup test
 	@tools/run-tests long $(O)
