@@ -75,8 +75,8 @@ core = $(O)/libgpuprof-core.a
 # questions to CUPTI.
 hook_core = $(O)/libgpuprof-hook.a
 
-.PHONY: man all unit sim sim-demo examples gpu-programs test test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball wheel cuda-home \
-	format lint formatted reference clean help FORCE
+.PHONY: man all unit sim sim-demo examples gpu-programs test test-long test-gpu test-page test-fresh mutants demo bench coverage fuzz install uninstall deb tarball wheel cuda-home \
+	format lint formatted reference warnings clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -336,6 +336,11 @@ test:
 	@tools/setup test
 	@tools/run-tests $(O)
 
+# The tests that take long. tools/run-tests has both lists.
+test-long:
+	@tools/setup test
+	@tools/run-tests long $(O)
+
 # The commands of the README on bare Debians. Root alone can make one.
 test-fresh:
 	@tools/setup fresh
@@ -366,9 +371,11 @@ demo:
 bench:
 	@tests/gpu/bench $(O) $(if $(BENCH_OUT),--out $(BENCH_OUT)) $(BENCH_OPTIONS)
 
-# docs/metrics-reference.md, from the definitions alone.
-reference: $(command)
-	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > docs/metrics-reference.md
+# Every metric with its formulas, from the definitions alone.
+reference: $(O)/metrics-reference.md
+$(O)/metrics-reference.md: $(command)
+	$(call say,MD,$@)
+	$(Q)XDG_CONFIG_HOME=/nonexistent GPUPROF_METRICS_PATH= $(command) metrics --markdown > $@
 
 # Line coverage of src/ by all tests that need no GPU.
 coverage:
@@ -388,16 +395,17 @@ $(O)/man/gpuprof.1: $(command) $(wildcard man/*.scd) tools/make-man
 	$(Q)tools/make-man $(command) $(@D)
 
 share = $(DESTDIR)$(PREFIX)/share
-install: all man
+install: all man reference
 	@case '$(LIBDIR)' in *[[:space:]:]*) \
 		echo "make: LIBDIR=$(LIBDIR): the dynamic linker takes no library whose path has a blank or a colon in it" >&2; exit 1 ;; esac
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(LIBDIR)' '$(share)/man/man1' \
-		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions'
+		'$(share)/bash-completion/completions' '$(share)/zsh/site-functions' '$(share)/doc/gpuprof'
 	install -m 755 $(command) '$(DESTDIR)$(BINDIR)/gpuprof'
 	install -m 644 $(library) '$(DESTDIR)$(LIBDIR)/libgpuprof.so'
 	install -m 644 $(O)/man/*.1 '$(share)/man/man1'
 	install -m 644 $(O)/man/gpuprof.bash '$(share)/bash-completion/completions/gpuprof'
 	install -m 644 $(O)/man/_gpuprof '$(share)/zsh/site-functions/_gpuprof'
+	install -m 644 $(O)/metrics-reference.md '$(share)/doc/gpuprof/metrics-reference.md'
 # A Debian package, in $(O)/deb.
 deb:
 	@tools/setup package
@@ -416,7 +424,7 @@ wheel:
 uninstall:
 	rm -f '$(DESTDIR)$(BINDIR)/gpuprof' '$(DESTDIR)$(LIBDIR)/libgpuprof.so' \
 		'$(share)/man/man1'/gpuprof.1 '$(share)/man/man1'/gpuprof-*.1 '$(share)/bash-completion/completions/gpuprof' \
-		'$(share)/zsh/site-functions/_gpuprof'
+		'$(share)/zsh/site-functions/_gpuprof' '$(share)/doc/gpuprof/metrics-reference.md'
 
 c_files = $(shell tools/list-files 'src/*.[ch]' 'src/*.def' 'include/*.h' 'tests/*.[ch]' | grep -v '\.def$$')
 format:
@@ -428,13 +436,19 @@ lint: formatted
 formatted:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 
+# clang's warnings: it reads the source, and compiles nothing.
+warnings: $(O)/obj/library_folder.h $(O)/obj/commit.h | $(O)/compat/string
+	$(Q)printf '%s\n' $(core_src) $(hook_src) $(cli_src) | xargs -P "$$(nproc)" -n 16 clang $(all_cflags) \
+		-include $(O)/obj/library_folder.h -include $(O)/obj/commit.h -fsyntax-only
+
 clean:
-	rm -rf $(O) $(O)-san $(O)-clang $(O)-cov $(O)-fuzz $(O)-aarch64
+	rm -rf $(O) $(O)-san $(O)-cov $(O)-fuzz $(O)-aarch64
 
 help:
 	@sed -n '3,14s/^# \{0,1\}//p' Makefile
-	@echo 'all        library and command          test       every test that needs no GPU'
-	@echo 'demo       profile an example           test-gpu   the tests that need one (no rebuild)'
+	@echo 'all        library and command          test       the tests that need no GPU'
+	@echo 'demo       profile an example           test-long  the tests that take long'
+	@echo '                                        test-gpu   the tests that need a GPU (no rebuild)'
 	@echo 'examples   the CUDA examples            gpu-programs  all that test-gpu runs'
 	@echo 'bench      cost beside ncu (no rebuild)  install, uninstall  into PREFIX (/usr/local)'
 	@echo 'format     clang-format in place        lint       clang-format, words, comments'
@@ -443,7 +457,7 @@ help:
 	@echo 'wheel      for pip (as root)'
 	@echo 'mutants    breaks the source on purpose: do the tests notice?'
 	@echo 'fuzz       every parser, SECONDS=60 each  man        manual pages and completion'
-	@echo 'reference  docs/metrics-reference.md, from the definitions'
+	@echo 'reference  every metric with its formulas: metrics-reference.md in the build folder'
 	@echo 'test-page  the page of report --html, in a browser'
 	@echo 'test-fresh the commands of the README on bare Debians (as root)'
 

@@ -29,7 +29,8 @@ static const struct cli_option options[OPTION_COUNT] = {
                .help = "list the facts of devices and launches that a formula may use"},
     [RULES] = {.name = "rules",
                .help = "list the rules of advice, and the values that one may use"},
-    [MARKDOWN] = {.name = "markdown", .help = "everything, as docs/metrics-reference.md"},
+    [MARKDOWN] = {.name = "markdown",
+                  .help = "every metric and set with all its formulas, in Markdown"},
 };
 
 /* The subject of a question. */

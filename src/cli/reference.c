@@ -1,5 +1,5 @@
-/* docs/metrics-reference.md: every metric, from the definitions. Says nothing of this machine, so
- * it is the same everywhere. */
+/* `gpuprof metrics --markdown`: every metric, from the definitions. Says nothing of this machine,
+ * so it is the same everywhere. */
 #include "cli/cli.h"
 
 #include "cli/chip.h"
@@ -81,12 +81,11 @@ static void add_metric(const struct gp_metric *metric, struct gp_text *out)
 
 void cli_add_reference(const struct gp_metrics *m, struct gp_text *out)
 {
-    gp_text_add(out,
-                "# Metrics reference\n\n"
-                "Every metric of `metrics/*.ini`. This page is made from these files by `make "
-                "reference`; [metrics.md](metrics.md) is the manual. The first formula is that of "
-                "compute capability 9.0, others are given where they differ.\n\n"
-                "## sets\n\n| set | metrics |\n| --- | --- |\n| default |");
+    gp_text_add(
+        out, "# Metrics reference\n\n"
+             "Every metric, written from its definition by `gpuprof metrics --markdown`. The first "
+             "formula is that of compute capability 9.0, others are given where they differ.\n\n"
+             "## sets\n\n| set | metrics |\n| --- | --- |\n| default |");
     size_t said = 0;
     for (size_t i = 0; i < gp_metrics_count(m); i++)
         if (gp_metrics_at(m, i)->in_default_set)

@@ -116,11 +116,11 @@ Acquire::http::Proxy "http://found:1";' ]
     [ -e "$asked" ]
 }
 
-@test "the project's own check is make test, and then the README's commands on bare Debians" {
+@test "the project's own check is make test, the long tests, and then the README's commands on bare Debians" {
     clone=$BATS_TEST_TMPDIR/clone
     mkdir -p "$clone/.ci" "$clone/tools" "$clone/tests/packages"
     cp .ci/run "$clone/.ci/run"
-    command_of make 'echo "make $*" >>"'"$asked"'"; exit "${MAKE_STATUS:-0}"'
+    command_of make 'echo "make $*" >>"'"$asked"'"; [ "$*" != "${FAILING:-}" ]'
     printf '#!/bin/sh\nexit 1\n' >"$clone/tools/setup"
     printf '#!/bin/sh\necho "fresh $*" >>"%s"\necho "fresh: a reason"\nexit "$FRESH_STATUS"\n' "$asked" >"$clone/tests/packages/fresh"
     chmod +x "$clone/tools/setup" "$clone/tests/packages/fresh"
@@ -130,10 +130,12 @@ Acquire::http::Proxy "http://found:1";' ]
         FRESH_STATUS=${status_of% *} run "$clone/.ci/run"
         [ "$status" -eq "${status_of#* }" ]
         [ "$output" = "fresh: a reason" ]
-        [ "$(cat "$asked")" = $'make test\nfresh -s build' ]
+        [ "$(cat "$asked")" = $'make test\nmake test-long\nfresh -s build' ]
     done
-    rm -f "$asked"
-    MAKE_STATUS=2 FRESH_STATUS=0 run "$clone/.ci/run"
-    [ "$status" -eq 2 ]
-    [ "$(cat "$asked")" = "make test" ]
+    for failing in test test-long; do
+        rm -f "$asked"
+        FAILING=$failing FRESH_STATUS=0 run "$clone/.ci/run"
+        [ "$status" -eq 1 ]
+        [ "$(tail -1 "$asked")" = "make $failing" ]
+    done
 }

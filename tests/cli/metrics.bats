@@ -52,6 +52,20 @@ real_cupti() {
     [[ $output == *"  paper "* ]]
 }
 
+@test "the reference has every metric and set, and is the same for every user and machine" {
+    run "$gpuprof" metrics --markdown
+    [ "$status" -eq 0 ]
+    reference=$output
+    listed=$("$gpuprof" metrics | sed -nE 's/^  ([a-z0-9_]+) .*/\1/p' | sort -u)
+    [ "$(wc -l <<<"$listed")" -gt 150 ]
+    described=$(sed -nE 's/^### ([a-z0-9_]+)$/\1/p; s/^\| ([a-z0-9_]+)[: ].*/\1/p' <<<"$reference" | sort -u)
+    [ "$(comm -23 <(echo "$listed") <(echo "$described"))" = "" ]
+    grep -qx -- '- compute capability 3.5, 6.0: `.*`' <<<"$reference"
+    mkdir -p "$XDG_CONFIG_HOME/empty"
+    unset LD_LIBRARY_PATH
+    [ "$(XDG_CONFIG_HOME=$XDG_CONFIG_HOME/empty GPUPROF_CUPTI=/nonexistent "$gpuprof" metrics --markdown)" = "$reference" ]
+}
+
 @test "--passes says how often a kernel runs, for each set and for named metrics" {
     run "$gpuprof" metrics --passes
     [ "$status" -eq 0 ]

@@ -1,5 +1,6 @@
 # tools/setup on a machine that has nothing: it names the packages, and asks where a user can answer.
-# apt-get and dpkg-query are replaced: the one writes down its arguments, the other knows no package.
+# apt-get and dpkg-query are replaced: the one writes down its arguments, the other knows no package. So is Python:
+# pip fetches nothing.
 
 load ../inherited
 
@@ -8,7 +9,7 @@ setup() {
     mkdir -p "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/cuda/bin" "$BATS_TEST_TMPDIR/cuda/include"
     asked=$BATS_TEST_TMPDIR/asked
     printf '#!/bin/sh\necho "$@" >>"%s"\n' "$asked" >"$BATS_TEST_TMPDIR/bin/apt-get"
-    printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/bin/dpkg-query"
+    printf '#!/bin/sh\nexit 1\n' | tee "$BATS_TEST_TMPDIR/bin/dpkg-query" >"$BATS_TEST_TMPDIR/bin/python3"
     printf '#!/bin/sh\necho 0\n' >"$BATS_TEST_TMPDIR/bin/id"
     printf '#!/bin/sh\n' >"$BATS_TEST_TMPDIR/cuda/bin/nvcc"
     touch "$BATS_TEST_TMPDIR/cuda/include/cuda_occupancy.h" "$BATS_TEST_TMPDIR/cuda/include/cupti.h"

@@ -1,3 +1,4 @@
+# bats file_tags=long
 # Python's wheel in fresh environments of the oldest and the newest Python that is here. It has the files of the build
 # folder; WHEEL names another wheel, as tools/make-wheel does.
 

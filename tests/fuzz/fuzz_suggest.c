@@ -125,7 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (!metrics)
         prepare();
     const struct bytes b = {bytes, bytes + size};
-    const struct gp_side_origin origin = {.device = {.name = "G", .cc_major = 9}, .gpuprof = "0.1.0"};
+    const struct gp_side_origin origin = {.device = {.name = "G", .cc_major = 9},
+                                          .gpuprof = "0.1.0"};
     struct gp_suggest_values values;
     struct gp_text out = {0}, problems = {0};
     if (!gp_suggest_values_open(&values, metrics, &problems))

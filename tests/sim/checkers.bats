@@ -43,16 +43,19 @@ all_programs() { # compiler and option
 
 not_sanitized() { [ -z "$GPUPROF_RUNTIMES" ] || skip "the library has a sanitizer itself"; }
 
+# bats test_tags=long
 @test "clang's address sanitizer" {
     not_sanitized
     all_programs clang -fsanitize=address
 }
 
+# bats test_tags=long
 @test "clang's thread sanitizer" {
     not_sanitized
     all_programs clang -fsanitize=thread
 }
 
+# bats test_tags=long
 @test "clang's memory sanitizer" {
     not_sanitized
     all_programs clang -fsanitize=memory
@@ -63,6 +66,7 @@ not_sanitized() { [ -z "$GPUPROF_RUNTIMES" ] || skip "the library has a sanitize
     all_programs gcc -fsanitize=address
 }
 
+# bats test_tags=long
 @test "gcc's thread sanitizer" {
     not_sanitized
     all_programs gcc -fsanitize=thread

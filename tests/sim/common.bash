@@ -2,7 +2,7 @@
 
 load ../inherited
 
-sim=$GPUPROF_BUILD/sim
+sim=${GPUPROF_SIM:-$GPUPROF_BUILD/sim}
 # The sanitizers' runtimes, when the library is built with them, have to come first.
 preload=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}$GPUPROF_BUILD/libgpuprof.so
 programs=$sim/programs

@@ -493,8 +493,11 @@ static void limit_memory(rlim_t megabytes)
 static void kept_cubins_are_given_back_for_want_of_memory(void **state)
 {
     (void)state;
-    if (SANITIZED)
-        skip(); /* it needs more address space than any limit leaves */
+    if (SANITIZED) {
+        print_message(
+            "skipped: the address sanitizer needs more address space than any limit leaves\n");
+        skip();
+    }
     make_large(0, 20, 1);
     make_large(1, 40, 1);
     make_large(2, 60, 1);

@@ -619,6 +619,8 @@ static int run_again(const char *how)
     int status;
     pid_t child = fork();
     if (child == 0) {
+        /* Its lines are none of TAP: they are not this process's tests. */
+        setenv("CMOCKA_MESSAGE_OUTPUT", "STDOUT", 1);
         execl("/proc/self/exe", "test_gate", how, NULL);
         _exit(UNSUPPORTED);
     }
@@ -630,8 +632,10 @@ static void without_membarrier_it_is_the_same(void **state)
 {
     (void)state;
     int status = run_again("without membarrier");
-    if (status == UNSUPPORTED)
+    if (status == UNSUPPORTED) {
+        print_message("skipped: the system has no filter of system calls\n");
         skip();
+    }
     assert_int_equal(status, 0);
 }
 
@@ -659,8 +663,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_thread_that_has_it_closed_is_cancelled_afterwards),
         cmocka_unit_test(memory_of_an_ended_thread_is_used_again),
         cmocka_unit_test(calls_at_the_end_of_a_thread_may_still_pass),
-    };
-    const struct CMUnitTest others[] = {
+        /* Those above again, in another process. */
         cmocka_unit_test(without_membarrier_it_is_the_same),
         cmocka_unit_test(without_memory_for_threads_it_is_the_same),
     };
@@ -678,8 +681,6 @@ int main(int argc, char **argv)
     gp_gate_leave();
     if (!nameless && pthread_key_create(&later, go_in_at_the_end) != 0)
         return 1;
-    int failed = cmocka_run_group_tests_name(*how ? how : "gate", tests, NULL, NULL);
-    if (!*how)
-        failed += cmocka_run_group_tests_name("gate, again", others, NULL, NULL);
-    return failed;
+    const size_t count = sizeof(tests) / sizeof(tests[0]) - (*how ? 2 : 0);
+    return _cmocka_run_group_tests(*how ? how : "gate", tests, count, NULL, NULL);
 }
