@@ -8,62 +8,345 @@
 #define SESSION_MS 45.0
 #define RANGE_MS 1.1
 
-static bool are_alike(const struct gp_batch_launch *a, const struct gp_batch_launch *b)
+unsigned gp_batch_enter(struct gp_batch *b, struct gp_member *m)
+{
+    m->number = b->count;
+    b->members[b->count] = m;
+    return b->count++;
+}
+
+static bool is_there(const struct gp_batch *b, unsigned i)
+{
+    const struct gp_member *m = b->members[i];
+    return m && m->run.when == GP_RUN_LATER && m->round == b->round;
+}
+
+/* ---- the steps of a launch ------------------------------------------------------------------- */
+
+/* A pass that could not be made is the last one of the hardware. */
+static bool has_hardware_pass(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    return f->session && m->asked < f->hardware_passes && m->passes == m->asked;
+}
+
+static bool wants_count(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    return (gp_launch_is_undecided(m->state) || m->state == GP_LAUNCH_HARDWARE_ONLY) &&
+           m->share <= GP_ALONE && has_hardware_pass(m, f);
+}
+
+static bool wants_measure(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    (void)f;
+    return gp_launch_is_to_be_measured(m->state);
+}
+
+bool gp_member_is_open(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    if (m->run.when != GP_RUN_LATER || !f->session || m->state < GP_LAUNCH_RAN)
+        return false;
+    return wants_count(m, f) || (f->instrumented && (gp_launch_is_undecided(m->state) ||
+                                                     m->state == GP_LAUNCH_LIKE_MEMBER));
+}
+
+/* ---- the steps of a batch -------------------------------------------------------------------- */
+
+typedef bool wants(const struct gp_member *m, const struct gp_batch_facts *f);
+
+static bool wants_identity(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    (void)f;
+    return m->state == GP_LAUNCH_RAN || m->state == GP_LAUNCH_TO_IDENTIFY;
+}
+
+static bool awaits_hardware(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    (void)f;
+    return gp_launch_awaits_hardware(m->state);
+}
+
+static bool is_like_member(const struct gp_member *m, const struct gp_batch_facts *f)
+{
+    (void)f;
+    return m->state == GP_LAUNCH_LIKE_MEMBER;
+}
+
+/* Launches of which it is to be seen first whether they end come first: then a row of launches
+ * follows in which nothing else runs. */
+static struct gp_member *first_that(wants *does, const struct gp_batch *b,
+                                    const struct gp_batch_facts *f, bool *in_row)
+{
+    for (int sure = 0; sure < 2; sure++) {
+        for (unsigned i = 0; i < b->count; i++) {
+            struct gp_member *m = b->members[i];
+            if (!is_there(b, i) || m->run.unsure == (sure != 0) || !does(m, f))
+                continue;
+            *in_row = sure != 0;
+            return m;
+        }
+    }
+    return NULL;
+}
+
+static bool take(struct gp_step *step, enum gp_step_kind kind, struct gp_member *m, bool in_row,
+                 double ms)
+{
+    *step = (struct gp_step){.kind = kind, .member = m, .in_row = in_row, .ms = ms};
+    return true;
+}
+
+static bool take_member(struct gp_step *step, enum gp_step_kind kind, wants *does,
+                        const struct gp_batch *b, const struct gp_batch_facts *f, double ms)
+{
+    bool in_row = false;
+    struct gp_member *m = first_that(does, b, f, &in_row);
+    return m && take(step, kind, m, in_row, ms);
+}
+
+static bool next_identity(const struct gp_batch *b, const struct gp_batch_facts *f,
+                          struct gp_step *step)
+{
+    bool in_row = false;
+    struct gp_member *m = first_that(wants_identity, b, f, &in_row);
+    if (!m)
+        return false;
+    return m->state == GP_LAUNCH_RAN ? take(step, GP_STEP_CONSIDER, m, in_row, 0)
+                                     : take(step, GP_STEP_IDENTIFY, m, in_row, RANGE_MS);
+}
+
+static bool is_blank_known(const struct gp_batch *b, uint64_t layout)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->members[i] && b->members[i]->blank != GP_BLANK_OPEN &&
+            b->members[i]->run.layout == layout)
+            return true;
+    return false;
+}
+
+/* The step of a launch that shares a range: its blank, and behind the first one's the bundle's. */
+static bool next_shared(const struct gp_batch *b, const struct gp_member *m,
+                        enum gp_step_kind *kind)
+{
+    *kind = GP_STEP_BLANK;
+    if (m->blank == GP_BLANK_OPEN && !is_blank_known(b, m->run.layout))
+        return true;
+    const struct gp_bundle *g = &b->bundles[m->bundle - 1];
+    *kind = GP_STEP_TOGETHER;
+    return g->first == m->number && g->progress == GP_BUNDLE_OPEN;
+}
+
+/* The lowest pass of the hardware that a launch is still to make. */
+static bool next_count(const struct gp_batch *b, const struct gp_batch_facts *f,
+                       struct gp_step *step)
+{
+    for (unsigned pass = 0; f->session && pass < f->hardware_passes; pass++) {
+        for (int sure = 0; sure < 2; sure++) {
+            for (unsigned i = 0; i < b->count; i++) {
+                struct gp_member *m = b->members[i];
+                enum gp_step_kind kind = GP_STEP_COUNT;
+                if (!is_there(b, i) || m->run.unsure == (sure != 0))
+                    continue;
+                bool next = m->bundle ? pass == 0 && next_shared(b, m, &kind)
+                                      : m->asked == pass && wants_count(m, f);
+                if (!next)
+                    continue;
+                take(step, kind, m, sure != 0, RANGE_MS);
+                step->pass = pass;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool has_waiting(wants *does, const struct gp_batch *b, const struct gp_batch_facts *f)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (is_there(b, i) && does(b->members[i], f))
+            return true;
+    return false;
+}
+
+static bool has_put_off(const struct gp_batch *b)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->members[i] && b->members[i]->round > b->round)
+            return true;
+    return false;
+}
+
+bool gp_batch_next(const struct gp_batch *b, const struct gp_batch_facts *f, struct gp_step *step)
+{
+    /* Without a session nothing can be counted, and nothing confirms that launches are alike. */
+    if (!f->session)
+        return has_waiting(awaits_hardware, b, f) && take(step, GP_STEP_READ, NULL, false, 0);
+    if (next_identity(b, f, step))
+        return true;
+    if (b->decided == GP_NOTHING_DECIDED && has_waiting(gp_member_is_open, b, f))
+        return take(step, GP_STEP_CHOOSE, NULL, false, 0);
+    if (b->decided == GP_IDENTITIES_DECIDED)
+        return take(step, GP_STEP_SHARE, NULL, false, 0);
+    if (next_count(b, f, step) || take_member(step, GP_STEP_MEASURE, wants_measure, b, f, RANGE_MS))
+        return true;
+    if (has_waiting(awaits_hardware, b, f))
+        return take(step, GP_STEP_READ, NULL, false, SESSION_MS);
+    if (has_waiting(is_like_member, b, f))
+        return take(step, GP_STEP_SETTLE, NULL, false, SESSION_MS);
+    return has_put_off(b) && take(step, GP_STEP_AGAIN, NULL, false, SESSION_MS);
+}
+
+static bool next_count_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
+{
+    if (m->state < GP_LAUNCH_RAN || m->state == GP_LAUNCH_GIVEN_UP || !has_hardware_pass(m, f))
+        return false;
+    take(step, GP_STEP_COUNT, m, false, RANGE_MS);
+    step->pass = m->asked;
+    return true;
+}
+
+static bool next_code_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
+{
+    if (wants_identity(m, f))
+        return m->state == GP_LAUNCH_RAN ? take(step, GP_STEP_CONSIDER, m, false, 0)
+                                         : take(step, GP_STEP_IDENTIFY, m, false, RANGE_MS);
+    return f->session && wants_measure(m, f) &&
+           take(step, GP_STEP_MEASURE, m, false, SESSION_MS + RANGE_MS);
+}
+
+bool gp_batch_next_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
+{
+    return f->code_first ? next_code_of(m, f, step) || next_count_of(m, f, step)
+                         : next_count_of(m, f, step) || next_code_of(m, f, step);
+}
+
+void gp_batch_stepped(struct gp_batch *b, const struct gp_step *step, bool well)
+{
+    struct gp_member *m = step->member;
+    switch (step->kind) {
+    case GP_STEP_CHOOSE:
+        b->decided = GP_IDENTITIES_DECIDED;
+        break;
+    case GP_STEP_SHARE:
+        b->decided = GP_SHARES_DECIDED;
+        break;
+    case GP_STEP_AGAIN:
+        b->round++;
+        b->decided = GP_NOTHING_DECIDED;
+        break;
+    case GP_STEP_COUNT:
+        m->asked = step->pass + 1;
+        break;
+    case GP_STEP_BLANK:
+        m->blank = m->blank == GP_BLANK_OPEN ? GP_BLANK_ASKED : m->blank;
+        break;
+    case GP_STEP_TOGETHER:
+        if (b->bundles[m->bundle - 1].progress == GP_BUNDLE_OPEN)
+            b->bundles[m->bundle - 1].progress = GP_BUNDLE_ASKED;
+        break;
+    case GP_STEP_IDENTIFY:
+    case GP_STEP_MEASURE:
+        if (!well)
+            gp_launch_move(&m->state, GP_LAUNCH_FAIL);
+        break;
+    case GP_STEP_CONSIDER:
+    case GP_STEP_READ:
+    case GP_STEP_SETTLE:
+    case GP_STEP_FINISH:
+    case GP_STEP_ABANDON:
+        break;
+    }
+}
+
+void gp_batch_put_off(const struct gp_batch *b, struct gp_member *m)
+{
+    m->round = b->round + 1;
+    m->asked = m->passes = m->bundle = 0;
+    m->share = GP_SHARE_OPEN;
+}
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+static bool are_alike(const struct gp_share_facts *a, const struct gp_share_facts *b)
 {
     return memcmp(&a->fingerprint, &b->fingerprint, sizeof(a->fingerprint)) == 0;
 }
 
 /* Launches before this one in the batch, like it, that are counted one by one. */
-static unsigned alone_before(const struct gp_batch_launch *launches, unsigned at)
+static unsigned alone_before(const struct gp_batch *b, const struct gp_share_facts *facts,
+                             unsigned at)
 {
     unsigned alone = 0;
     for (unsigned i = 0; i < at; i++)
-        alone += launches[i].counted && launches[i].identified && launches[i].share == GP_ALONE &&
-                 are_alike(&launches[i], &launches[at]);
+        alone += facts[i].counted && b->members[i]->identity && b->members[i]->share == GP_ALONE &&
+                 are_alike(&facts[i], &facts[at]);
     return alone;
 }
 
-/* Rows of earlier batches can be taken at once; the sum of others is judged when they are there. */
-static enum gp_share share_of(const struct gp_batch_launch *launches, unsigned at, bool may_share)
+static bool is_alone_in_any_case(const struct gp_member *m)
 {
-    const struct gp_batch_launch *l = &launches[at];
-    if (!l->identified || l->alone || l->measured + alone_before(launches, at) < GP_LEAST_MEASURED)
-        return GP_ALONE;
-    if (l->measured && l->tells_all && !l->assumed)
-        return GP_NOT_AT_ALL;
-    return may_share && l->layout ? GP_TOGETHER : GP_ALONE;
+    return m->round > 0 || m->state == GP_LAUNCH_NEW;
 }
 
-void gp_batch_decide(struct gp_batch_launch *launches, unsigned count, bool may_share)
+/* Rows of earlier batches can be taken at once; the sum of others is judged when they are there. */
+static enum gp_share share_of(const struct gp_batch *b, const struct gp_share_facts *facts,
+                              unsigned at, bool may_share)
 {
-    struct gp_batch_launch *last = NULL;
+    const struct gp_member *m = b->members[at];
+    const struct gp_share_facts *f = &facts[at];
+    if (!m->identity || is_alone_in_any_case(m) ||
+        f->measured + alone_before(b, facts, at) < GP_LEAST_MEASURED)
+        return GP_ALONE;
+    if (f->measured && f->complete && m->identity == GP_FOUND_IDENTITY)
+        return GP_NOT_AT_ALL;
+    return may_share && m->run.layout ? GP_TOGETHER : GP_ALONE;
+}
+
+static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
+{
+    struct gp_bundle *g = &b->bundles[number - 1];
+    if (b->bundle_count < number)
+        *g = (struct gp_bundle){.first = m->number};
+    b->bundle_count = number;
+    g->members++;
+    m->bundle = number;
+}
+
+void gp_batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share)
+{
+    struct gp_member *last = NULL;
     unsigned together = 0;
-    for (unsigned i = 0; i < count; i++) {
-        struct gp_batch_launch *l = &launches[i];
-        l->share = l->counted ? share_of(launches, i, may_share) : GP_ALONE;
-        l->bundle = 0;
-        if (!l->counted || l->share != GP_TOGETHER)
+    b->bundle_count = 0;
+    for (unsigned i = 0; i < b->count; i++) {
+        struct gp_member *m = b->members[i];
+        if (!facts[i].counted)
             continue;
-        l->bundle = 1 + together++ / GP_MOST_TOGETHER;
-        last = l;
+        m->bundle = 0;
+        m->share = share_of(b, facts, i, may_share);
+        if (m->share != GP_TOGETHER)
+            continue;
+        bundle(b, m, 1 + together++ / GP_MOST_TOGETHER);
+        last = m;
     }
     /* A range for one launch is as good for it alone. */
     if (together % GP_MOST_TOGETHER == 1) {
         last->share = GP_ALONE;
         last->bundle = 0;
+        b->bundle_count--;
     }
 }
 
-bool gp_batch_is_to_be_identified(const struct gp_batch_launch *launches, unsigned count)
+bool gp_batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)
 {
     double tell = 0, bundles = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const struct gp_batch_launch *l = &launches[i];
-        if (!l->counted || l->share == GP_NOT_AT_ALL)
+    for (unsigned i = 0; i < b->count; i++) {
+        const struct gp_member *m = b->members[i];
+        const struct gp_share_facts *f = &facts[i];
+        if (!f->counted || m->share == GP_NOT_AT_ALL)
             continue;
-        if (!l->assumed || !l->tells_all || l->alone || l->measured < GP_LEAST_MEASURED)
+        if (m->identity != GP_ASSUMED_IDENTITY || !f->complete || is_alone_in_any_case(m) ||
+            f->measured < GP_LEAST_MEASURED)
             return false;
-        tell += l->fingerprint_ms;
+        tell += f->fingerprint_ms;
         bundles += 1.0 / GP_MOST_TOGETHER;
     }
     return tell > 0 && tell < SESSION_MS + RANGE_MS * bundles;

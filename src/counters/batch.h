@@ -1,42 +1,162 @@
-/* The launches of a batch that are to be counted: which of them the hardware counts one by one,
- * which together in one range, and of which enough is known without. Pure, as the plan of a single
- * launch (counters/plan.h).
+/* The launches of a batch, and the next step to be made of them: a fingerprint, a pass of the
+ * hardware's counters, a pass of instrumented code, a reading. The state of each launch tells the
+ * rest (counters/states.def). gp_batch_next is pure: facts in, step out.
  *
  * A range of the hardware's counters takes a millisecond, which goes into two system calls, however
  * much runs in it. So of launches that are alike a few are counted one by one
  * (counters/measured_rows.h). A later one whose fingerprint was found to be theirs is not counted
- * at all, if that tells all of its work. One that is only assumed to have it, or of which it tells
- * less, shares a range with others: their sum has to be that of launches like them. */
+ * at all, if the fingerprint tells all of its work. A launch that is only assumed to have it, or of
+ * which it tells less, shares a range with others, a bundle: their sum has to be that of launches
+ * like them. To go from the hardware's passes to instrumented code and back takes tens of
+ * milliseconds, so each kind of step is made for all launches before the next kind.
+ *
+ * A launch that cannot wait makes the same steps at once, as a batch of one: it has the counters of
+ * launches with its fingerprint without the hardware's word. Two such launches that are new, one
+ * after the other, make their passes in opposite order, so that the session goes to instrumented
+ * code and back once for both. */
 #ifndef GPUPROF_COUNTERS_BATCH_H
 #define GPUPROF_COUNTERS_BATCH_H
 
+#include "base/cause.h"
 #include "counters/recall.h"
+#include "counters/run.h"
+#include "counters/states.h"
 
-/* In one range. */
+/* Launches whose counters wait to be read: so many are lost where their context dies. Each costs
+ * the first start of a session some 1.2 ms, and each pass of instrumented code 0.1 ms; with few of
+ * them the session is stopped and started often, which takes 45 ms. */
+#define GP_MOST_MEMBERS 64
+/* Launches in one range. */
 #define GP_MOST_TOGETHER 16u
+#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER)
 
-struct gp_batch_launch {
-    /* Handed in. */
-    bool counted;    /* the hardware is to count it; else all that follows says nothing */
-    bool identified; /* its fingerprint is known, or assumed */
-    bool assumed;    /* the latter */
-    bool tells_all; /* its fingerprint tells how often each instruction ran, and with which lanes */
-    bool alone;     /* it is to be counted by itself in any case */
-    struct gp_fingerprint fingerprint; /* with its work */
-    unsigned measured; /* launches of that fingerprint, in earlier batches, that stand for others */
-    uint64_t layout;   /* of its copy; 0: it cannot share a range */
-    double fingerprint_ms; /* to take its fingerprint, as far as is known */
-
-    /* The answer. */
-    enum gp_share { GP_ALONE, GP_TOGETHER, GP_NOT_AT_ALL } share;
-    unsigned bundle; /* 1 + that of the launches with which it shares a range; 0: none */
+/* How the hardware counts a launch. */
+enum gp_share {
+    GP_SHARE_OPEN, /* that is not decided yet */
+    GP_ALONE,      /* in ranges of its own */
+    GP_TOGETHER,   /* in a range with others */
+    GP_NOT_AT_ALL  /* it takes the counters of launches like it */
 };
 
-/* Answers for `count` launches. `may_share`: the hardware's counters take one pass. */
-void gp_batch_decide(struct gp_batch_launch *launches, unsigned count, bool may_share);
+/* A launch in a batch: the part of its measurement that is its counters'. Its address stays. */
+struct gp_member {
+    struct gp_run run;
+    enum gp_launch_state state;
+    enum gp_share share;
+    unsigned number;        /* of its range: its position in the batch */
+    unsigned round;         /* it makes its steps in that round; from 1 on it is counted alone, as
+                             * its bundle's sum was wrong, or it is not as was assumed */
+    unsigned asked, passes; /* passes of the hardware that were begun, and that ended well */
+    unsigned bundle;        /* 1 + the index of its bundle; 0: none */
+    enum { GP_BLANK_OPEN, GP_BLANK_ASKED, GP_BLANK_COUNTED } blank; /* of its copy's layout */
+    const struct gp_member *like; /* LIKE_MEMBER: the launch whose counters it takes */
+    enum { GP_NO_IDENTITY, GP_ASSUMED_IDENTITY, GP_FOUND_IDENTITY } identity;
+    struct gp_launch_kind kind;        /* known beforehand */
+    struct gp_fingerprint fingerprint; /* by its identity */
+    bool in_session; /* the session has counts of it that were not read: it is so in many states */
+    bool
+        retries; /* gp_pass_cost, as it was: the kernel may be unloaded before the launch is read */
+    double started_ms;              /* the instrumented pass */
+    double promised_ms;             /* of the time for such passes, for the one to come */
+    struct gp_reason left_out;      /* why there is no instrumented pass */
+    struct gp_reason hardware_lost; /* why the hardware's counts cannot be read */
+};
+
+/* Launches in one range, which comes behind those of the members. The first one makes its pass. */
+struct gp_bundle {
+    unsigned first, members;
+    enum { GP_BUNDLE_OPEN, GP_BUNDLE_ASKED, GP_BUNDLE_COUNTED, GP_BUNDLE_READ } progress;
+};
+
+struct gp_batch {
+    struct gp_member *members[GP_MOST_MEMBERS]; /* NULL: it went, as its launch failed */
+    unsigned count;
+    unsigned round;
+    enum { GP_NOTHING_DECIDED, GP_IDENTITIES_DECIDED, GP_SHARES_DECIDED } decided;
+    struct gp_bundle bundles[GP_MOST_BUNDLES];
+    unsigned bundle_count;
+};
+
+/* The facts of the collection that counts a batch. */
+struct gp_batch_facts {
+    bool session;             /* the hardware's counters can be had */
+    bool code_first;          /* a launch that cannot wait begins with instrumented code */
+    bool instrumented;        /* counters of instrumented code are wanted */
+    unsigned hardware_passes; /* 0 where there is no session, or it counts nothing */
+};
+
+enum gp_step_kind {
+    GP_STEP_CONSIDER, /* find out as much of the member as is known without a run of it */
+    GP_STEP_IDENTIFY, /* its fingerprint is taken, in instrumented code */
+    GP_STEP_CHOOSE,   /* find out whose fingerprints are to be taken although they were assumed */
+    GP_STEP_SHARE,    /* decide which launches are counted alone, together, and not at all */
+    GP_STEP_COUNT,    /* a pass of the hardware's counters, of the member alone */
+    GP_STEP_BLANK,    /* a range in which the member's copy is put in place, and nothing runs */
+    GP_STEP_TOGETHER, /* a range with all launches of the member's bundle */
+    GP_STEP_MEASURE,  /* its instrumented counters are counted */
+    GP_STEP_READ,     /* read the hardware's counters, and judge whether launches are alike */
+    GP_STEP_SETTLE,   /* read all; launches take the counters of those that were measured */
+    GP_STEP_AGAIN,    /* the ranges are used anew, by launches that are to be counted alone */
+    GP_STEP_FINISH,   /* read all: the batch is over */
+    GP_STEP_ABANDON   /* the same with the context gone: the hardware's counters are lost */
+};
+
+/* True for steps in which the kernel runs, or its copy is put in place. */
+static inline bool gp_step_runs(enum gp_step_kind kind)
+{
+    return kind == GP_STEP_IDENTIFY || (kind >= GP_STEP_COUNT && kind <= GP_STEP_MEASURE);
+}
+/* True for a pass of instrumented code. */
+static inline bool gp_step_is_instrumented(enum gp_step_kind kind)
+{
+    return kind == GP_STEP_IDENTIFY || kind == GP_STEP_MEASURE;
+}
+
+struct gp_step {
+    enum gp_step_kind kind;
+    struct gp_member *member; /* NULL: the step is the whole batch's */
+    unsigned pass;            /* GP_STEP_COUNT: which one */
+    bool in_row; /* others of its kind follow, and nothing but their launches runs in between */
+    double ms;   /* it takes about so long, beside the kernel's own time; 0: nothing to speak of */
+};
+
+/* The next step of the launches that wait (GP_RUN_LATER); false where there is none any more. Each
+ * step is followed by gp_batch_stepped. */
+bool gp_batch_next(const struct gp_batch *batch, const struct gp_batch_facts *facts,
+                   struct gp_step *step);
+/* The next step of one launch that cannot wait. The same. */
+bool gp_batch_next_of(struct gp_member *member, const struct gp_batch_facts *facts,
+                      struct gp_step *step);
+
+/* Such a step was made, and ended well or not. The moves of one that ended well in which a launch
+ * ran were made at its end. */
+void gp_batch_stepped(struct gp_batch *batch, const struct gp_step *step, bool well);
+
+/* The launch makes its steps in the next round, and alone. */
+void gp_batch_put_off(const struct gp_batch *batch, struct gp_member *member);
+
+/* True where there are steps to be made of a launch that waits. */
+bool gp_member_is_open(const struct gp_member *member, const struct gp_batch_facts *facts);
+
+/* The facts of a launch when the shares are decided. */
+struct gp_share_facts {
+    bool counted;  /* it is to be decided how the hardware counts it; else the rest says nothing */
+    bool complete; /* its fingerprint tells how often each instruction ran, and with which lanes */
+    unsigned measured; /* launches of that fingerprint, in earlier batches, that stand for others */
+    struct gp_fingerprint fingerprint; /* with its work */
+    double fingerprint_ms;             /* to take it, as far as is known */
+};
+
+/* Decides the shares of all launches with `counted`, by their facts, and makes bundles of launches
+ * that are counted together. `may_share`: the hardware's counters take one pass,
+ * and sums can be relied on. */
+void gp_batch_share(struct gp_batch *batch, const struct gp_share_facts *facts, bool may_share);
 
 /* True where it is quicker to take the fingerprints of all that were assumed than to start the
- * hardware's counters for them: no other launch wants these. */
-bool gp_batch_is_to_be_identified(const struct gp_batch_launch *launches, unsigned count);
+ * hardware's counters for them: no other launch wants these. The shares are decided. */
+bool gp_batch_is_to_be_identified(const struct gp_batch *batch, const struct gp_share_facts *facts);
+
+/* Enters a launch; its number. The batch has room. */
+unsigned gp_batch_enter(struct gp_batch *batch, struct gp_member *member);
 
 #endif

@@ -9,16 +9,20 @@
 
 #include <stdlib.h>
 
+static bool suits(const struct gp_collector *collector, const struct gp_device *device)
+{
+    const int cc = 10 * device->cc_major + device->cc_minor;
+    return collector->from <= cc && cc <= collector->to;
+}
+
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
-                                         gp_counter_names *names,
-                                         const struct gp_collector **collector,
-                                         struct gp_reason *why)
+                                         gp_counter_names *names, struct gp_reason *why)
 {
     static const struct gp_collector *const collectors[] = {&gp_range_collector,
                                                             &gp_event_collector};
     struct gp_reason first_why = GP_NO_REASON;
     for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++) {
-        if (!collectors[i]->suits(device))
+        if (!suits(collectors[i], device))
             continue;
         device->event_counters = collectors[i] == &gp_event_collector;
         const char **list = NULL;
@@ -29,10 +33,8 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
         }
         struct gp_collection *collection = collectors[i]->open(context, device, list, count, why);
         free(list);
-        if (collection) {
-            *collector = collectors[i];
+        if (collection)
             return collection;
-        }
         /* The preferred way's reason says more than that of the last resort. */
         first_why = gp_reason_or(first_why, *why);
     }
@@ -41,6 +43,77 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
                                   "no way is known to count on a GPU of this compute capability"));
     return NULL;
 }
+
+/* ---- the batch ------------------------------------------------------------------------------- */
+
+bool gp_collection_is_full(const struct gp_collection *c)
+{
+    return c->batch.count >= c->most;
+}
+
+void gp_collection_enter(struct gp_collection *c, struct gp_member *m)
+{
+    gp_batch_enter(&c->batch, m);
+    c->collector->enter(c, m);
+}
+
+bool gp_collection_next(struct gp_collection *c, struct gp_member *m, struct gp_step *step)
+{
+    if (m && m->state == GP_LAUNCH_RAN && m->asked == 0)
+        c->facts.code_first = gp_collection_begins_with_code(c, m);
+    while (m ? gp_batch_next_of(m, &c->facts, step) : gp_batch_next(&c->batch, &c->facts, step)) {
+        if (gp_step_runs(step->kind))
+            return true;
+        c->collector->perform(c, step);
+        gp_batch_stepped(&c->batch, step, true);
+    }
+    return false;
+}
+
+void gp_collection_stepped(struct gp_collection *c, const struct gp_step *step, bool well)
+{
+    gp_batch_stepped(&c->batch, step, well);
+}
+
+struct gp_step gp_collection_step_of(const struct gp_collection *c, struct gp_member *m,
+                                     unsigned pass)
+{
+    const enum gp_step_kind kind = pass < c->facts.hardware_passes ? GP_STEP_COUNT
+                                   : c->facts.session              ? GP_STEP_MEASURE
+                                                                   : GP_STEP_IDENTIFY;
+    return (struct gp_step){.kind = kind, .member = m, .pass = pass};
+}
+
+bool gp_collection_is_open(const struct gp_collection *c, const struct gp_member *m)
+{
+    return gp_member_is_open(m, &c->facts);
+}
+
+bool gp_member_is_read(const struct gp_collection *c, const struct gp_member *m)
+{
+    return !m->in_session && !m->like && !gp_member_is_open(m, &c->facts);
+}
+
+enum gp_recalled gp_member_recalled(const struct gp_member *m)
+{
+    if (m->state != GP_LAUNCH_RECALLED)
+        return GP_RECALLED_NONE;
+    bool shares = m->share == GP_TOGETHER || m->share == GP_NOT_AT_ALL;
+    return shares && !m->hardware_lost.cause ? GP_RECALLED_ALL : GP_RECALLED_INSTRUMENTED;
+}
+
+void gp_collection_finish(struct gp_collection *c, bool context_alive)
+{
+    const struct gp_step step = {.kind = context_alive ? GP_STEP_FINISH : GP_STEP_ABANDON};
+    c->collector->perform(c, &step);
+}
+
+void gp_collection_empty(struct gp_collection *c)
+{
+    c->batch = (struct gp_batch){0};
+}
+
+/* ---- CUPTI as a whole ------------------------------------------------------------------------ */
 
 void gp_collector_describe(struct gp_device *device)
 {

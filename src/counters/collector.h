@@ -1,94 +1,40 @@
 /* counters/: the GPU's counters. One small interface, and behind it the ways of counting. Owns the
  * sessions with CUPTI.
  *
- * A collection collects one set of counters for one launch after another in one context. Some
- * counters cannot be counted at once, so a launch is made of passes; each pass needs the kernel to
- * run once, from the same memory. There are those of the hardware, in their order, and before or
- * after them, as the collector says, one that runs instrumented code, where counters want that.
- *
- * Reading the hardware's counters costs milliseconds, so it is done for many launches at once: a
- * launch has a slot, and its counters are read when the collection has been settled.
+ * A collection collects one set of counters for the launches of one context, batch by batch
+ * (counters/batch.h): its next step names the launch to run, from the same memory each time, and
+ * the counters of that run. Reading the hardware's counters costs milliseconds, so it is done for
+ * a batch at once.
  *
  * Used with the gate locked and the context current; one thread at a time. */
 #ifndef GPUPROF_COUNTERS_COLLECTOR_H
 #define GPUPROF_COUNTERS_COLLECTOR_H
 
+#include "counters/batch.h"
 #include "cuda/driver.h"
 #include "profile/record.h"
 
-struct gp_collection;
-
-/* A kernel in instrumented code, as its launches showed it: the cost in times of its own duration,
- * 0 where not known. */
-struct gp_pass_cost {
-    double sass, range;
-    double last_ms;   /* its last pass of instrumented code */
-    bool measured;    /* a launch of it was */
-    bool retries;     /* time decides how many instructions it executes (code/retries.h) */
-    bool no_matrices; /* the tensor cores rested in one */
-    enum { GP_LANES_UNKNOWN, GP_LANES_FOLLOW, GP_LANES_HIDDEN } lanes; /* code/lanes.h */
-};
-
-/* The machine code of a function of the launched kernel's module: `size` bytes, NULL with the
- * reason where it is not to be had. */
-typedef const void *gp_find_code(void *data, const char *function, size_t *size,
-                                 struct gp_reason *why);
-
-/* The parts of the launched kernel's cubin that show source lines (code/slim.h), at most `most`
- * bytes, to be freed; NULL where it is not to be had. */
-typedef void *gp_find_cubin(void *data, size_t most, size_t *size);
-
-/* The facts of a launch that the collector counts. */
-struct gp_run {
-    const char *kernel;     /* mangled */
-    uint64_t shape;         /* tells its grid, blocks and clusters from others */
-    uint64_t warps;         /* that it starts, 0 where not known */
-    const void *parameters; /* their bytes, NULL where they are not known */
-    size_t parameters_size;
-    uint64_t work;             /* a hash of the parameters on which its work depends */
-    uint64_t layout;           /* of its copy: to put copies of one layout in place is the same work
-                                * each time. 0: it cannot be counted together with others */
-    double native_ms;          /* the kernel alone, 0 where not known */
-    double most_long_ms;       /* that instrumented passes may take which take long, all together;
-                                * then only launches of a new kind make such a pass. 0: any time */
-    bool only_pass;            /* there will be no other of this launch */
-    bool held;                 /* it is replayed later, in sweeps over all that are held */
-    bool in_row;               /* others follow, and nothing but them runs before the next sweep */
-    bool refused;              /* at its end: the pass counts for nothing, its launch failed */
-    bool always;               /* counters are never those of another launch that was alike */
-    struct gp_pass_cost *cost; /* of this kernel */
-    uint64_t *code;            /* of this kernel: the collector's number for its code, at first 0 */
-    gp_find_code *find_code;
-    gp_find_cubin *find_cubin; /* NULL: it is not to be had */
-    void *find_code_data;
-    /* Called just before the kernel runs in a pass of the hardware: dirty data in the L2 would be
-     * written back in that pass. */
-    void (*empty_caches)(void *data);
-    void *empty_caches_data;
+/* The head of a collection; each way of counting has its own behind it. */
+struct gp_collection {
+    const struct gp_collector *collector;
+    struct gp_batch batch;
+    struct gp_batch_facts facts;
+    unsigned most; /* launches in a batch */
 };
 
 /* The passes of a launch, which is replayed for each or makes one of them itself. */
 struct gp_passes {
     unsigned hardware;    /* numbered from 0; none where no counter of the hardware is wanted,
                            * or can be had at present */
-    bool instrumented;    /* one that gives counters: GP_INSTRUMENTED_PASS */
+    bool instrumented;    /* one that gives counters */
     bool hardware_wanted; /* a counter of the hardware that this GPU has, other than the time */
     struct gp_reason no_hardware; /* why it counts nothing at present although it was asked to */
     bool on_trial; /* whether instrumented code is counted without the hardware shows soon */
 };
 
-struct gp_slot_state {
-    bool read;       /* nothing more will become readable: it may be recorded before others are */
-    bool familiar;   /* held, and its launches of the kind were all alike so far */
-    bool open;       /* held, and there are passes to be made in later sweeps */
-    unsigned bundle; /* it is counted together with all launches of that bundle; 0: by itself */
-    enum gp_recalled recalled; /* counters that are those of a launch that was, or was assumed to
-                                * be, alike */
-};
-
 struct gp_collector {
-    /* True for devices of the generations this way of counting is for. */
-    bool (*suits)(const struct gp_device *device);
+    /* The generations that this way of counting is for: compute capability, times 10. */
+    int from, to;
 
     /* Prepares to collect the named counters (strings that outlive the collection). NULL with the
      * reason in *why where nothing at all can be collected; single
@@ -99,62 +45,72 @@ struct gp_collector {
     /* The passes to be made. Where the hardware could not be had it may be asked for again. */
     struct gp_passes (*passes)(struct gp_collection *collection);
 
-    /* The next pass of a launch that is replayed, false where there is none any more. `made`: the
-     * one before was made, and ended well; the first time it says nothing. */
-    bool (*next)(struct gp_collection *collection, unsigned slot, const struct gp_run *run,
-                 bool made, unsigned *pass);
+    /* A launch enters the batch: nothing of it is counted yet. */
+    void (*enter)(struct gp_collection *collection, struct gp_member *member);
 
-    /* The next sweep over the launches that are held, from 1, after which `next` has more passes of
-     * them: GP_BUNDLE_PASS, say, for the first launch of each bundle, by its slot. False where all
-     * that there can be were made: then there may be some in another round, from 1, as a bundle had
-     * a wrong sum. NULL: launches cannot be held. */
-    bool (*sweep)(struct gp_collection *collection, unsigned sweep);
+    /* Makes a step in which no kernel runs. */
+    void (*perform)(struct gp_collection *collection, const struct gp_step *step);
 
-    /* The state of the launch by now. */
-    struct gp_slot_state (*state)(const struct gp_collection *collection, unsigned slot);
-
-    /* Before a launch: its slot. There are few; once `full`, settle and read before the next. */
-    unsigned (*slot)(struct gp_collection *collection);
-    bool (*full)(const struct gp_collection *collection);
-
-    /* Around one run of the kernel. The hardware's passes come in order from 0; a launch may leave
-     * out any number of the last ones. False with the reason in *why; then the launch's
-     * further passes of that kind must not begin. *why is none where the pass is left out, as such
-     * passes have taken all their time: the counters have the reason. */
-    bool (*begin)(struct gp_collection *collection, unsigned slot, unsigned pass,
-                  const struct gp_run *run, struct gp_reason *why);
-    bool (*end)(struct gp_collection *collection, unsigned slot, unsigned pass,
-                const struct gp_run *run, struct gp_reason *why);
-
-    /* Makes the values of all launches so far readable. With the context gone (not alive) those of
-     * the hardware are lost. */
-    void (*settle)(struct gp_collection *collection, bool context_alive);
+    /* Around the run of a step. False with the reason in *why, which is none where the pass is left
+     * out, as such passes have taken all their time: the counters have the reason. `refused`: the
+     * pass counts for nothing, as its launch failed. */
+    bool (*begin)(struct gp_collection *collection, const struct gp_step *step,
+                  struct gp_reason *why);
+    bool (*end)(struct gp_collection *collection, const struct gp_step *step, bool refused,
+                struct gp_reason *why);
 
     /* The counters of a launch: *count of them, as many as were named and in that order, belonging
      * to the collection until the next call. Those whose passes did not run are absent with
      * `not_run` as reason. */
-    const struct gp_counter *(*read)(struct gp_collection *collection, unsigned slot,
-                                     struct gp_reason not_run, size_t *count);
-
-    /* All launches have been read: their slots are given out again. */
-    void (*reset)(struct gp_collection *collection);
+    const struct gp_counter *(*read)(struct gp_collection *collection,
+                                     const struct gp_member *member, struct gp_reason not_run,
+                                     size_t *count);
 
     /* Ends the session, unless the context is gone already. */
     void (*close)(struct gp_collection *collection, bool context_alive);
 };
-
-#define GP_INSTRUMENTED_PASS 1000u
-
-/* Of a bundle, with the hardware's counters: the copy of its first launch is put in place, and
- * nothing else; each copy is put in place, and its launch made behind it. */
-#define GP_BLANK_PASS 1001u
-#define GP_BUNDLE_PASS 1002u
 
 /* CUPTI's Range Profiler and SASS metrics: compute capability 7.0 and later, CUDA 12.6 and later.
  */
 extern const struct gp_collector gp_range_collector;
 /* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
 extern const struct gp_collector gp_event_collector;
+
+/* Enters a launch into the batch, which is not full. It stays there until the batch is emptied; its
+ * address stays. */
+void gp_collection_enter(struct gp_collection *c, struct gp_member *member);
+/* True where no other launch may enter: all are to be read first. */
+bool gp_collection_is_full(const struct gp_collection *c);
+
+/* The next step in which a kernel is to run: of the launches that wait, or of one that does not
+ * (`member`, else NULL). Makes all steps before it in which none does. False where there is none
+ * any more. To be followed by gp_collection_stepped. */
+bool gp_collection_next(struct gp_collection *c, struct gp_member *member, struct gp_step *step);
+void gp_collection_stepped(struct gp_collection *c, const struct gp_step *step, bool well);
+
+/* The step of a launch that makes one pass in its own run: that of the hardware, or, where `pass`
+ * is none of these, in instrumented code. */
+struct gp_step gp_collection_step_of(const struct gp_collection *c, struct gp_member *member,
+                                     unsigned pass);
+
+/* True where there are steps to be made of a launch that waits. */
+bool gp_collection_is_open(const struct gp_collection *c, const struct gp_member *member);
+/* True where the launch may be recorded before others are read: nothing more will be known. */
+bool gp_member_is_read(const struct gp_collection *c, const struct gp_member *member);
+/* The counters that are those of a launch that was, or was assumed to be, alike. */
+enum gp_recalled gp_member_recalled(const struct gp_member *member);
+
+/* True where the session stands in the pass of instrumented code, and a launch that cannot wait is
+ * expected to be new: it makes that pass first. */
+bool gp_collection_begins_with_code(struct gp_collection *c, struct gp_member *member);
+
+/* True where launches of its kind have all been alike so far. */
+bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *member);
+
+/* Makes the values of all launches readable. With the context gone (not alive) those of the
+ * hardware are lost. And afterwards, when they have been read, the batch begins anew. */
+void gp_collection_finish(struct gp_collection *c, bool context_alive);
+void gp_collection_empty(struct gp_collection *c);
 
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
@@ -179,14 +135,11 @@ bool gp_collectors_have_driver(void);
  * does not say. */
 void gp_collector_describe(struct gp_device *device);
 
-/* Opens the first collection that works on this device, and says by which collector;
- * device->event_counters becomes 1 where counters are those of event groups. NULL with the reason
- * in *why. `names` gives the counters wanted once that is known: it fills in *list and *count and
- * returns false when out of memory. */
+/* Opens the first collection that works on this device; device->event_counters becomes 1 where
+ * counters are those of event groups. NULL with the reason in *why. `names` gives the counters
+ * wanted once that is known: it fills in *list and *count and returns false when out of memory. */
 typedef bool gp_counter_names(const struct gp_device *device, const char ***list, size_t *count);
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
-                                         gp_counter_names *names,
-                                         const struct gp_collector **collector,
-                                         struct gp_reason *why);
+                                         gp_counter_names *names, struct gp_reason *why);
 
 #endif

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gp_collection {
+struct gp_event_collection {
+    struct gp_collection base; /* first: events_of */
     CUdevice device;
     CUpti_EventGroupSets *sets;
-    unsigned passes_begun, passes_run; /* of the launch at hand */
-    bool counts;                       /* a pass has begun before */
+    bool counts; /* a pass has begun before */
     struct gp_reason no_hardware;
     struct gp_counter *counters;
     struct gp_reason *unavailable; /* why this chip cannot count one; none: it can */
@@ -25,13 +25,14 @@ struct gp_collection {
     size_t count;
 };
 
-static bool events_suits(const struct gp_device *device)
+static struct gp_event_collection *events_of(struct gp_collection *c)
 {
-    return device->cc_major < 7 || (device->cc_major == 7 && device->cc_minor <= 2);
+    return (struct gp_event_collection *)c;
 }
 
-static void events_close(struct gp_collection *c, bool context_alive)
+static void events_close(struct gp_collection *collection, bool context_alive)
 {
+    struct gp_event_collection *c = events_of(collection);
     if (c->sets && context_alive)
         gp_cupti.cuptiEventGroupSetsDestroy(c->sets);
     free(c->counters);
@@ -41,9 +42,9 @@ static void events_close(struct gp_collection *c, bool context_alive)
     free(c);
 }
 
-static struct gp_collection *allocate(const char *const *names, size_t count)
+static struct gp_event_collection *allocate(const char *const *names, size_t count)
 {
-    struct gp_collection *c = calloc(1, sizeof(*c));
+    struct gp_event_collection *c = calloc(1, sizeof(*c));
     if (!c)
         return NULL;
     c->count = count;
@@ -52,7 +53,7 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
     c->ids = calloc(count + 1, sizeof(*c->ids));
     c->values = calloc(count + 1, sizeof(*c->values));
     if (!c->counters || !c->unavailable || !c->ids || !c->values) {
-        events_close(c, false);
+        events_close(&c->base, false);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
@@ -61,7 +62,7 @@ static struct gp_collection *allocate(const char *const *names, size_t count)
 }
 
 /* Looks up each counter's event; returns how many there are, packed into `list`. */
-static size_t find_events(struct gp_collection *c, CUpti_EventID *list)
+static size_t find_events(struct gp_event_collection *c, CUpti_EventID *list)
 {
     size_t found = 0;
     const size_t prefix = strlen(GP_EVENT_PREFIX);
@@ -79,7 +80,7 @@ static size_t find_events(struct gp_collection *c, CUpti_EventID *list)
 }
 
 /* Has every group count on all instances of its domain that can count at once. */
-static bool count_everywhere(struct gp_collection *c, struct gp_reason *why)
+static bool count_everywhere(struct gp_event_collection *c, struct gp_reason *why)
 {
     uint32_t all = 1;
     for (uint32_t s = 0; s < c->sets->numSets; s++)
@@ -94,7 +95,7 @@ static bool count_everywhere(struct gp_collection *c, struct gp_reason *why)
     return true;
 }
 
-static bool make_sets(struct gp_collection *c, CUcontext context, struct gp_reason *why)
+static bool make_sets(struct gp_event_collection *c, CUcontext context, struct gp_reason *why)
 {
     CUpti_EventID *list = calloc(c->count + 1, sizeof(*list));
     *why = GP_REASON(NO_MEMORY);
@@ -117,12 +118,22 @@ static bool make_sets(struct gp_collection *c, CUcontext context, struct gp_reas
 }
 
 /* Whether the counters are free, and may be read, shows when they are taken. */
-static bool can_be_enabled(const struct gp_collection *c, struct gp_reason *why)
+static bool can_be_enabled(const struct gp_event_collection *c, struct gp_reason *why)
 {
     return !gp_cupti_failed("cuptiEventGroupSetEnable",
                             gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[0]), why) &&
            !gp_cupti_failed("cuptiEventGroupSetDisable",
                             gp_cupti.cuptiEventGroupSetDisable(&c->sets->sets[0]), why);
+}
+
+/* Each launch is read before the next. */
+static void note_facts(struct gp_event_collection *c)
+{
+    bool there = !c->no_hardware.cause;
+    c->base.collector = &gp_event_collector;
+    c->base.facts =
+        (struct gp_batch_facts){.session = there, .hardware_passes = there ? c->sets->numSets : 0};
+    c->base.most = 1;
 }
 
 static struct gp_collection *events_open(CUcontext context, const struct gp_device *device,
@@ -136,18 +147,20 @@ static struct gp_collection *events_open(CUcontext context, const struct gp_devi
         "this CUPTI has no event groups any more; that of the last CUDA for the GPU has");
     if (!gp_cupti_has_events())
         return NULL;
-    struct gp_collection *c = allocate(names, count);
+    struct gp_event_collection *c = allocate(names, count);
     *why = GP_REASON(NO_MEMORY);
     if (!c)
         return NULL;
     c->device = device->ordinal;
-    if (make_sets(c, context, why) && can_be_enabled(c, why))
-        return c;
-    events_close(c, true);
+    if (make_sets(c, context, why) && can_be_enabled(c, why)) {
+        note_facts(c);
+        return &c->base;
+    }
+    events_close(&c->base, true);
     return NULL;
 }
 
-static bool wants_hardware(const struct gp_collection *c)
+static bool wants_hardware(const struct gp_event_collection *c)
 {
     for (size_t i = 0; i < c->count; i++)
         if (!c->unavailable[i].cause && strcmp(c->counters[i].name, GP_DURATION_COUNTER) != 0)
@@ -155,61 +168,44 @@ static bool wants_hardware(const struct gp_collection *c)
     return false;
 }
 
-static struct gp_passes events_passes(struct gp_collection *c)
+static struct gp_passes events_passes(struct gp_collection *collection)
 {
+    const struct gp_event_collection *c = events_of(collection);
     return (struct gp_passes){
-        .hardware = c->no_hardware.cause ? 0 : c->sets->numSets,
+        .hardware = c->base.facts.hardware_passes,
         .hardware_wanted = wants_hardware(c),
         .no_hardware = c->no_hardware,
     };
 }
 
-static bool events_next(struct gp_collection *c, unsigned slot, const struct gp_run *run, bool made,
-                        unsigned *pass)
+static void events_enter(struct gp_collection *collection, struct gp_member *m)
 {
-    (void)slot, (void)run;
-    if (c->passes_begun > 0 && !made)
-        return false;
-    *pass = c->passes_begun++;
-    return !c->no_hardware.cause && *pass < c->sets->numSets;
-}
-
-/* Each launch is read before the next. */
-static bool events_full(const struct gp_collection *c)
-{
-    (void)c;
-    return true;
-}
-
-static void events_settle(struct gp_collection *c, bool context_alive)
-{
-    (void)c;
-    (void)context_alive;
-}
-
-static void events_reset(struct gp_collection *c)
-{
-    (void)c;
-}
-
-static unsigned events_slot(struct gp_collection *c)
-{
-    c->passes_run = c->passes_begun = 0;
+    const struct gp_event_collection *c = events_of(collection);
+    (void)m;
     for (size_t i = 0; i < c->count; i++)
         c->values[i] = NAN;
-    return 0;
 }
 
-static bool events_begin(struct gp_collection *c, unsigned slot, unsigned pass,
-                         const struct gp_run *run, struct gp_reason *why)
+/* There is no instrumented code. */
+static void events_perform(struct gp_collection *collection, const struct gp_step *step)
 {
-    (void)slot;
-    run->empty_caches(run->empty_caches_data);
-    bool failed = gp_cupti_failed("cuptiEventGroupSetEnable",
-                                  gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[pass]), why);
+    (void)collection;
+    if (step->kind == GP_STEP_CONSIDER)
+        gp_launch_move(&step->member->state, GP_LAUNCH_LEAVE_OUT);
+}
+
+static bool events_begin(struct gp_collection *collection, const struct gp_step *step,
+                         struct gp_reason *why)
+{
+    struct gp_event_collection *c = events_of(collection);
+    step->member->run.empty_caches(step->member->run.empty_caches_data);
+    bool failed =
+        gp_cupti_failed("cuptiEventGroupSetEnable",
+                        gp_cupti.cuptiEventGroupSetEnable(&c->sets->sets[step->pass]), why);
     c->counts = c->counts || !failed;
     if (failed && (!c->counts || why->cause == GP_CAUSE_NO_PERMISSION))
         c->no_hardware = *why; /* there is no use in trying at every launch */
+    note_facts(c);
     return !failed;
 }
 
@@ -221,7 +217,7 @@ static bool ask_group(CUpti_EventGroup group, CUpti_EventGroupAttribute what, ui
                             gp_cupti.cuptiEventGroupGetAttribute(group, what, &size, value), why);
 }
 
-static void note_value(struct gp_collection *c, CUpti_EventID id, double value)
+static void note_value(struct gp_event_collection *c, CUpti_EventID id, double value)
 {
     for (size_t i = 0; i < c->count; i++)
         if (!c->unavailable[i].cause && c->ids[i] == id)
@@ -229,7 +225,7 @@ static void note_value(struct gp_collection *c, CUpti_EventID id, double value)
 }
 
 /* Sums each event over the instances that counted it and scales to all that there are. */
-static bool sum_instances(struct gp_collection *c, CUpti_EventGroup group, uint32_t events,
+static bool sum_instances(struct gp_event_collection *c, CUpti_EventGroup group, uint32_t events,
                           uint32_t instances, uint32_t total, struct gp_reason *why)
 {
     size_t values_size = (size_t)events * instances * sizeof(uint64_t);
@@ -258,7 +254,7 @@ static bool sum_instances(struct gp_collection *c, CUpti_EventGroup group, uint3
     return ok;
 }
 
-static bool read_group(struct gp_collection *c, CUpti_EventGroup group, struct gp_reason *why)
+static bool read_group(struct gp_event_collection *c, CUpti_EventGroup group, struct gp_reason *why)
 {
     uint32_t events = 0, instances = 0, total = 0;
     CUpti_EventDomainID domain = 0;
@@ -276,13 +272,13 @@ static bool read_group(struct gp_collection *c, CUpti_EventGroup group, struct g
     return instances > 0 && sum_instances(c, group, events, instances, total, why);
 }
 
-static bool events_end(struct gp_collection *c, unsigned slot, unsigned pass,
-                       const struct gp_run *run, struct gp_reason *why)
+static bool events_end(struct gp_collection *collection, const struct gp_step *step, bool refused,
+                       struct gp_reason *why)
 {
-    (void)slot;
-    CUpti_EventGroupSet *set = &c->sets->sets[pass];
+    struct gp_event_collection *c = events_of(collection);
+    CUpti_EventGroupSet *set = &c->sets->sets[step->pass];
     bool ok = true;
-    for (uint32_t g = 0; ok && !run->refused && g < set->numEventGroups; g++)
+    for (uint32_t g = 0; ok && !refused && g < set->numEventGroups; g++)
         ok = read_group(c, set->eventGroups[g], why);
     struct gp_reason disable_why;
     if (gp_cupti_failed("cuptiEventGroupSetDisable", gp_cupti.cuptiEventGroupSetDisable(set),
@@ -290,17 +286,18 @@ static bool events_end(struct gp_collection *c, unsigned slot, unsigned pass,
         *why = ok ? disable_why : *why;
         return false;
     }
-    if (ok && !run->refused)
-        c->passes_run = pass + 1;
+    if (ok && !refused)
+        step->member->passes = step->pass + 1;
     return ok;
 }
 
 /* An event that was counted is there, whether or not the passes of others ran. */
-static const struct gp_counter *events_read(struct gp_collection *c, unsigned slot,
-                                            struct gp_reason not_run, size_t *count)
+static const struct gp_counter *events_read(struct gp_collection *collection,
+                                            const struct gp_member *m, struct gp_reason not_run,
+                                            size_t *count)
 {
-    (void)slot;
-    if (c->passes_run == c->sets->numSets)
+    const struct gp_event_collection *c = events_of(collection);
+    if (m->passes == c->sets->numSets)
         not_run = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI's count of the event overflowed");
     for (size_t i = 0; i < c->count; i++) {
         c->counters[i].value = c->values[i];
@@ -312,24 +309,14 @@ static const struct gp_counter *events_read(struct gp_collection *c, unsigned sl
     return c->counters;
 }
 
-static struct gp_slot_state events_state(const struct gp_collection *c, unsigned slot)
-{
-    (void)c, (void)slot;
-    return (struct gp_slot_state){.read = true};
-}
-
 const struct gp_collector gp_event_collector = {
-    .suits = events_suits,
+    .to = 72,
     .open = events_open,
     .passes = events_passes,
-    .next = events_next,
-    .state = events_state,
-    .slot = events_slot,
-    .full = events_full,
+    .enter = events_enter,
+    .perform = events_perform,
     .begin = events_begin,
     .end = events_end,
-    .settle = events_settle,
     .read = events_read,
-    .reset = events_reset,
     .close = events_close,
 };

@@ -55,7 +55,7 @@ static double expect_range(const struct gp_instrumenting_cost *cost, const struc
            gp_expected_range_ms(cost, run);
 }
 
-bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run)
+bool gp_fingerprint_pays(struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
     if (gp_expected_fingerprint_ms(cost, run) <= WORTH_TELLING * expect_range(cost, run))
         return true;

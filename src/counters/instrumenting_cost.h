@@ -16,7 +16,7 @@ struct gp_instrumenting_cost {
 /* True when the run may be counted by the SASS metrics, to be compared with others, although the
  * Range Profiler may have to count it as well. Where it is false the known cost counts a little
  * less the next time: it may have been a pass that took long by chance. */
-bool gp_is_worth_telling(struct gp_instrumenting_cost *cost, const struct gp_run *run);
+bool gp_fingerprint_pays(struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
 /* Launches like this one of which one may be counted by the SASS metrics, to be compared with
  * others, so that it takes a tenth of the time that all of them take to be measured. */

@@ -15,25 +15,20 @@
  * they need the right to read counters, so it is tried, and given up where launches have no
  * records. */
 #include "base/clock.h"
-#include "counters/slots.h"
+#include "counters/range_collection.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(GP_PLAN_INSTRUMENTED == GP_INSTRUMENTED_PASS, "one number for that pass");
-
 #define NO_SESSION GP_REASON(SESSION_LOST)
-
-static bool range_suits(const struct gp_device *device)
-{
-    return device->cc_major >= 7;
-}
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
-static void range_close(struct gp_collection *c, bool context_alive)
+static void range_close(struct gp_collection *collection, bool context_alive)
 {
+    struct gp_range_collection *c = gp_ranges_of(collection);
     if (c->sass && context_alive)
         gp_sass_session_rest(c->sass, c->context);
     gp_sass_session_close(c->sass, context_alive);
@@ -51,24 +46,24 @@ static void range_close(struct gp_collection *c, bool context_alive)
     free(c);
 }
 
-static bool allocate(struct gp_collection *c)
+static bool allocate(struct gp_range_collection *c)
 {
     size_t count = c->list.count, width = c->list.width;
     c->counters = calloc(count + 1, sizeof(*c->counters));
     c->sass_unavailable = calloc(count + 1, sizeof(*c->sass_unavailable));
-    c->values = calloc(width * GP_MOST_SLOTS, sizeof(*c->values));
+    c->values = calloc(width * GP_MOST_MEMBERS, sizeof(*c->values));
     c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_CHECKS, sizeof(*c->row));
     c->hardware_row = calloc(c->list.hardware_used + 1, sizeof(*c->hardware_row));
-    c->absent = calloc(width * GP_MOST_SLOTS, sizeof(*c->absent));
+    c->absent = calloc(width * GP_MOST_MEMBERS, sizeof(*c->absent));
     return c->counters && c->sass_unavailable && c->values && c->row && c->hardware_row &&
            c->absent;
 }
 
-static unsigned slots_of(const struct gp_collection *c)
+/* Launches in a batch: each needs a range, and bundles have theirs behind them. */
+static unsigned most_members(const struct gp_range_collection *c)
 {
-    const unsigned most = GP_MOST_SLOTS + GP_MOST_BUNDLES;
-    unsigned ranges = c->session ? gp_range_session_ranges(c->session) : most;
-    return ranges < GP_MOST_SLOTS ? ranges : GP_MOST_SLOTS;
+    unsigned ranges = c->session ? gp_range_session_ranges(c->session) : GP_MOST_MEMBERS;
+    return ranges < GP_MOST_MEMBERS ? ranges : GP_MOST_MEMBERS;
 }
 
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
@@ -84,84 +79,47 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     *why = GP_REASON_TEXT(OTHER_CUPTI, "CUPTI does not name this GPU's chip");
     if (!device->chip[0])
         return NULL;
-    struct gp_collection *c = calloc(1, sizeof(*c));
+    struct gp_range_collection *c = calloc(1, sizeof(*c));
     *why = GP_REASON(NO_MEMORY);
     if (!c)
         return NULL;
+    c->base.collector = &gp_range_collector;
     c->context = context;
     c->device = *device;
     if (!gp_counter_list_make(&c->list, c->device.chip, names, count, why)) {
-        range_close(c, true);
+        range_close(&c->base, true);
         return NULL;
     }
     *why = GP_REASON(NO_MEMORY);
     if (!allocate(c)) {
-        range_close(c, true);
+        range_close(&c->base, true);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
     c->own = c->list.own_count ? gp_own_open() : NULL;
     /* Whether the counters are free shows when they are taken. */
-    if (!gp_collection_open_session(c, why) || !gp_range_session_start(c->session, why))
-        gp_collection_lose_session(c, *why);
+    if (!gp_ranges_open_session(c, why) || !gp_range_session_start(c->session, why))
+        gp_ranges_lose_session(c, *why);
     if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION) {
-        range_close(c, true);
+        range_close(&c->base, true);
         return NULL;
     }
-    gp_collection_open_sass(c);
-    return c;
+    c->base.most = most_members(c);
+    gp_ranges_open_sass(c);
+    return &c->base;
 }
 
-/* ---- slots --------------------------------------------------------------------------------- */
-
-static unsigned range_slot(struct gp_collection *c)
+static void range_enter(struct gp_collection *collection, struct gp_member *m)
 {
-    unsigned slot = c->slots_given++;
-    c->slots[slot] = (struct gp_slot){.hardware_lost = c->no_session};
-    for (size_t i = 0; i < c->list.width; i++) {
-        c->values[slot * c->list.width + i] = NAN;
-        c->absent[slot * c->list.width + i] = GP_NO_REASON;
-    }
-    return slot;
-}
-
-static bool range_full(const struct gp_collection *c)
-{
-    return c->slots_given >= slots_of(c);
-}
-
-/* Reads all that the session has counted so far. */
-static bool read_session(struct gp_collection *c, struct gp_reason *why)
-{
-    bool settled = gp_range_session_settle(c->session, why);
-    if (!settled)
-        gp_collection_lose_session(c, *why);
-    gp_collection_take_values(c);
-    return settled;
-}
-
-static void range_settle(struct gp_collection *c, bool context_alive)
-{
-    struct gp_reason why = NO_SESSION;
-    bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
-    if (c->session && !settled)
-        gp_collection_lose_session(c, why);
-    gp_collection_take_values(c);
-}
-
-static void range_reset(struct gp_collection *c)
-{
-    for (unsigned t = 0; t < c->slots_given; t++) /* their passes could not be made */
-        gp_give_back(&c->cost, c->slots[t].promised_ms);
-    c->slots_given = c->sweep = c->bundle_count = 0;
-    if (c->session)
-        gp_range_session_reuse_ranges(c->session);
+    struct gp_range_collection *c = gp_ranges_of(collection);
+    m->hardware_lost = c->no_session;
+    gp_values_clear(c, m);
 }
 
 /* ---- the hardware's passes ------------------------------------------------------------------- */
 
-static bool wants_hardware(const struct gp_collection *c)
+static bool wants_hardware(const struct gp_range_collection *c)
 {
     for (size_t i = 0; i < c->list.count; i++)
         if (!c->list.is_instrumented[i] && !c->list.unavailable[i].cause &&
@@ -170,24 +128,33 @@ static bool wants_hardware(const struct gp_collection *c)
     return false;
 }
 
-static bool stand_in(struct gp_collection *c, unsigned pass, struct gp_reason *why)
+/* Reads all that the session has counted so far. */
+static bool read_session(struct gp_range_collection *c, struct gp_reason *why)
+{
+    bool settled = gp_range_session_settle(c->session, why);
+    if (!settled)
+        gp_ranges_lose_session(c, *why);
+    gp_values_take(c);
+    return settled;
+}
+
+static bool stand_in(struct gp_range_collection *c, unsigned pass, struct gp_reason *why)
 {
     return (!gp_range_session_is_past(c->session, pass) || read_session(c, why)) &&
            gp_range_session_advance(c->session, pass, why);
 }
 
-/* Of a bundle, and nothing of it empties caches: their contents change no check counter. */
-static bool push_bundle(struct gp_collection *c, unsigned slot, unsigned pass,
+/* A bundle, or a blank, which empties no caches: their contents change no check counter. */
+static bool push_bundle(struct gp_range_collection *c, const struct gp_step *step,
                         struct gp_reason *why)
 {
-    if (stand_in(c, 0, why) &&
-        gp_range_session_push(c->session, gp_bundle_range(c, slot, pass), why))
+    if (stand_in(c, 0, why) && gp_range_session_push(c->session, gp_bundles_range(step), why))
         return true;
-    gp_collection_lose_session(c, *why);
+    gp_ranges_lose_session(c, *why);
     return false;
 }
 
-static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const struct gp_run *run,
+static bool push(struct gp_range_collection *c, struct gp_member *m, unsigned pass,
                  struct gp_reason *why)
 {
     double before = 1e3 * gp_clock_seconds();
@@ -197,13 +164,13 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
     bool there = pass == instrumented && pass > 0 &&
                  gp_range_session_stands_in(c->session, instrumented - 1);
     bool stands = stand_in(c, pass, why);
-    c->slots[slot].in_session = true;
+    m->in_session = true;
     double took = 1e3 * gp_clock_seconds() - before;
     /* Not earlier: a start leaves memory of CUPTI's dirty in the L2. */
     if (stands && pass < instrumented)
-        run->empty_caches(run->empty_caches_data);
-    if (!stands || !gp_range_session_push(c->session, slot, why)) {
-        gp_collection_lose_session(c, *why);
+        m->run.empty_caches(m->run.empty_caches_data);
+    if (!stands || !gp_range_session_push(c->session, m->number, why)) {
+        gp_ranges_lose_session(c, *why);
         return false;
     }
     if (there || back)
@@ -212,57 +179,63 @@ static bool push(struct gp_collection *c, unsigned slot, unsigned pass, const st
     return true;
 }
 
-static bool pop(struct gp_collection *c, struct gp_reason *why)
+static bool pop(struct gp_range_collection *c, struct gp_reason *why)
 {
     if (gp_range_session_pop(c->session, why))
         return true;
-    gp_collection_lose_session(c, *why);
+    gp_ranges_lose_session(c, *why);
     return false;
 }
 
 /* ---- the instrumented pass ------------------------------------------------------------------- */
 
-static bool instruments(const struct gp_collection *c)
+static bool instruments(const struct gp_range_collection *c)
 {
-    return c->list.instrumented > 0 && (gp_collection_has_ranges(c) || (c->sass && !c->tells));
+    return c->list.instrumented > 0 && (c->base.facts.session || (c->sass && !c->tells));
 }
 
-static struct gp_passes range_passes(struct gp_collection *c)
+static struct gp_passes range_passes(struct gp_collection *collection)
 {
-    bool there = gp_collection_has_session(c);
+    struct gp_range_collection *c = gp_ranges_of(collection);
+    bool there = gp_ranges_have_session(c);
     return (struct gp_passes){
         .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
         .instrumented = instruments(c),
         .hardware_wanted = wants_hardware(c),
-        .on_trial = gp_collection_is_on_trial(c),
+        .on_trial = gp_ranges_are_on_trial(c),
         .no_hardware = c->list.hardware_used || !instruments(c) ? c->no_session : GP_NO_REASON,
     };
 }
 
-static bool begin_instrumented(struct gp_collection *c, unsigned slot, const struct gp_run *run,
-                               struct gp_reason *why)
+static bool begin_measuring(struct gp_range_collection *c, struct gp_member *m,
+                            struct gp_reason *why)
 {
-    struct gp_slot *t = &c->slots[slot];
-    if (gp_slot_way_of(c, slot, run) == GP_WAY_RANGE) {
-        if (!t->by_sass)
-            gp_slot_note_no_matrices(c, slot, run);
-        bool begun = push(c, slot, gp_range_session_hardware_passes(c->session), run, why);
-        t->started_ms = 1e3 * gp_clock_seconds();
-        return begun;
-    }
+    *why = c->no_session;
+    if (!c->base.facts.session)
+        return false;
+    if (m->identity != GP_FOUND_IDENTITY)
+        gp_likeness_note_no_matrices(c, m);
+    bool begun = push(c, m, c->base.facts.hardware_passes, why);
+    m->started_ms = 1e3 * gp_clock_seconds();
+    return begun;
+}
+
+static bool begin_identifying(struct gp_range_collection *c, struct gp_member *m,
+                              struct gp_reason *why)
+{
     if (!c->sass || c->tells != !c->no_session.cause) {
         *why = gp_reason_or(c->no_session,
                             GP_REASON_TEXT(SESSION_LOST, "counters are being set up anew"));
         return false;
     }
-    t->started_ms = 1e3 * gp_clock_seconds();
+    m->started_ms = 1e3 * gp_clock_seconds();
     bool begun = gp_sass_session_begin(c->sass, c->context, why);
     if (!begun)
-        gp_collection_note_sass(c, false, *why);
+        gp_ranges_note_sass(c, false, *why);
     return begun;
 }
 
-static void take_own(struct gp_collection *c, unsigned slot)
+static void take_own(struct gp_range_collection *c, const struct gp_member *m)
 {
     double values[GP_OWN_COUNT];
     struct gp_reason absent[GP_OWN_COUNT];
@@ -270,173 +243,219 @@ static void take_own(struct gp_collection *c, unsigned slot)
         return;
     gp_own_end(c->own, values, absent);
     for (size_t i = 0; i < c->list.own_count; i++) {
-        c->values[slot * c->list.width + c->list.own_columns[i]] = values[c->list.own[i]];
-        c->absent[slot * c->list.width + c->list.own_columns[i]] = absent[c->list.own[i]];
+        gp_values_of(c, m)[c->list.own_columns[i]] = values[c->list.own[i]];
+        gp_absent_of(c, m)[c->list.own_columns[i]] = absent[c->list.own[i]];
     }
 }
 
-static bool end_sass(struct gp_collection *c, unsigned slot, const struct gp_run *run,
-                     struct gp_reason *why)
+static void take_counted(const struct gp_range_collection *c, const struct gp_member *m,
+                         const double *values, const struct gp_reason *absent)
 {
-    size_t first = c->list.hardware_used, instrumented = c->list.used - first;
+    const size_t first = c->list.hardware_used;
+    for (size_t i = 0; i < c->list.used - first; i++) {
+        const struct gp_reason why_not = gp_reason_or(c->sass_unavailable[i], absent[i]);
+        gp_values_of(c, m)[c->list.columns[first + i]] = why_not.cause ? NAN : values[i];
+        gp_absent_of(c, m)[c->list.columns[first + i]] = why_not;
+    }
+}
+
+static bool end_identifying(struct gp_range_collection *c, const struct gp_step *step, bool refused,
+                            struct gp_reason *why)
+{
+    struct gp_member *m = step->member;
+    size_t instrumented = c->list.used - c->list.hardware_used;
     double *values = calloc(instrumented + 1, sizeof(*values));
     struct gp_reason *absent = calloc(instrumented + 1, sizeof(*absent));
+    const struct gp_sass_run run = {&m->run, gp_ranges_cc(c), refused, step->in_row};
     *why = GP_REASON(NO_MEMORY);
     bool ok = values && absent &&
-              gp_sass_session_end(c->sass, c->context, run, gp_collection_cc(c), values, absent,
-                                  &c->slots[slot].fingerprint, why);
-    for (size_t i = 0; ok && !c->tells && i < instrumented; i++) {
-        struct gp_reason why_not = gp_reason_or(c->sass_unavailable[i], absent[i]);
-        c->values[slot * c->list.width + c->list.columns[first + i]] =
-            why_not.cause ? NAN : values[i];
-        c->absent[slot * c->list.width + c->list.columns[first + i]] = why_not;
-    }
-    if (ok)
-        take_own(c, slot);
+              gp_sass_session_end(c->sass, c->context, &run, values, absent, &m->fingerprint, why);
+    if (ok && !c->tells)
+        take_counted(c, m, values, absent);
     free(values);
     free(absent);
-    if (!ok)
-        gp_collection_note_sass(c, false, *why);
-    else
-        gp_collection_note_sass(c, true, GP_NO_REASON);
-    if (ok)
-        c->slots[slot].retries = run->cost->retries = gp_sass_session_met_retries(c->sass);
-    if (ok && c->tells)
-        gp_slot_recall(c, slot);
-    else if (ok)
-        gp_plan_counted(&c->slots[slot].plan);
-    return ok;
-}
-
-static bool end_instrumented(struct gp_collection *c, unsigned slot, const struct gp_run *run,
-                             struct gp_reason *why)
-{
-    struct gp_slot *t = &c->slots[slot];
-    bool by_range = t->plan.way == GP_WAY_RANGE;
-    *why = GP_REASON_TEXT(LAUNCH_FAILED, "the launch was refused");
-    bool ok = by_range ? pop(c, why) && !run->refused : end_sass(c, slot, run, why);
+    gp_ranges_note_sass(c, ok, ok ? GP_NO_REASON : *why);
     if (!ok)
         return false;
-    double took = 1e3 * gp_clock_seconds() - t->started_ms;
-    gp_learn_pass(&c->cost, by_range, run, took);
-    gp_spend(&c->cost, took);
-    gp_give_back(&c->cost, t->promised_ms);
-    t->promised_ms = 0;
-    if (by_range)
-        gp_plan_measured(&t->plan);
+    take_own(c, m);
+    m->retries = m->run.cost->retries = gp_sass_session_met_retries(c->sass);
+    if (c->tells)
+        gp_likeness_find(c, m);
     else
-        t->by_sass = true;
-    if (t->plan.source == GP_SOURCE_NEW) { /* the other pass follows in any case */
-        t->promised_ms = gp_expected_range_ms(&c->cost, run);
-        gp_spend(&c->cost, t->promised_ms);
-    }
-    gp_slot_note_counted(c, slot, run);
+        gp_launch_move(&m->state, GP_LAUNCH_COUNT);
     return true;
 }
 
-static bool range_begin(struct gp_collection *c, unsigned slot, unsigned pass,
-                        const struct gp_run *run, struct gp_reason *why)
+static bool end_measuring(struct gp_range_collection *c, struct gp_member *m, bool refused,
+                          struct gp_reason *why)
 {
-    if (pass == GP_INSTRUMENTED_PASS) {
-        *why = GP_NO_REASON;
-        return !(run->only_pass && gp_slot_leaves_out(c, slot, run)) &&
-               begin_instrumented(c, slot, run, why);
-    }
-    if (pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS)
-        return push_bundle(c, slot, pass, why);
-    c->slots[slot].only_pass = run->only_pass;
-    return push(c, slot, pass, run, why);
+    *why = GP_REASON_TEXT(LAUNCH_FAILED, "the launch was refused");
+    if (!pop(c, why) || refused)
+        return false;
+    gp_launch_move(&m->state, GP_LAUNCH_MEASURE);
+    return true;
 }
 
-static bool range_end(struct gp_collection *c, unsigned slot, unsigned pass,
-                      const struct gp_run *run, struct gp_reason *why)
+static bool end_instrumented(struct gp_range_collection *c, const struct gp_step *step,
+                             bool refused, struct gp_reason *why)
 {
-    if (pass == GP_INSTRUMENTED_PASS)
-        return end_instrumented(c, slot, run, why);
+    struct gp_member *m = step->member;
+    bool measures = step->kind == GP_STEP_MEASURE;
+    if (!(measures ? end_measuring(c, m, refused, why) : end_identifying(c, step, refused, why)))
+        return false;
+    double took = 1e3 * gp_clock_seconds() - m->started_ms;
+    gp_learn_pass(&c->cost, measures, &m->run, took);
+    gp_spend(&c->cost, took);
+    gp_give_back(&c->cost, m->promised_ms);
+    m->promised_ms = 0;
+    if (m->state == GP_LAUNCH_NEW) { /* the other pass follows in any case */
+        m->promised_ms = gp_expected_range_ms(&c->cost, &m->run);
+        gp_spend(&c->cost, m->promised_ms);
+    }
+    gp_likeness_note_counted(c, m);
+    return true;
+}
+
+/* Others may have taken all the time for such passes since. */
+static bool leaves_out(struct gp_range_collection *c, const struct gp_step *step)
+{
+    struct gp_member *m = step->member;
+    if (m->run.when == GP_RUN_ONCE)
+        return gp_step_is_instrumented(step->kind) && gp_likeness_leaves_out(c, m);
+    return m->state == GP_LAUNCH_UNIDENTIFIED && step->kind == GP_STEP_MEASURE &&
+           gp_likeness_leaves_out(c, m);
+}
+
+static bool range_begin(struct gp_collection *collection, const struct gp_step *step,
+                        struct gp_reason *why)
+{
+    struct gp_range_collection *c = gp_ranges_of(collection);
+    *why = GP_NO_REASON;
+    if (leaves_out(c, step))
+        return false;
+    switch (step->kind) {
+    case GP_STEP_IDENTIFY:
+        return begin_identifying(c, step->member, why);
+    case GP_STEP_MEASURE:
+        return begin_measuring(c, step->member, why);
+    case GP_STEP_COUNT:
+        return push(c, step->member, step->pass, why);
+    default:
+        return push_bundle(c, step, why);
+    }
+}
+
+static bool range_end(struct gp_collection *collection, const struct gp_step *step, bool refused,
+                      struct gp_reason *why)
+{
+    struct gp_range_collection *c = gp_ranges_of(collection);
+    struct gp_member *m = step->member;
+    if (gp_step_is_instrumented(step->kind))
+        return end_instrumented(c, step, refused, why);
     if (!pop(c, why))
         return false;
-    if (run->refused)
+    if (refused)
         return true;
-    if (pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS) {
-        gp_bundle_counted(c, slot, pass);
-    } else {
-        c->slots[slot].hardware_passes = pass + 1;
-        c->slots[slot].hardware_lost = GP_NO_REASON;
-    }
+    if (step->kind == GP_STEP_BLANK)
+        m->blank = GP_BLANK_COUNTED;
+    if (step->kind == GP_STEP_TOGETHER)
+        c->base.batch.bundles[m->bundle - 1].progress = GP_BUNDLE_COUNTED;
+    if (step->kind != GP_STEP_COUNT)
+        return true;
+    m->passes = step->pass + 1;
+    m->hardware_lost = GP_NO_REASON;
     return true;
 }
 
-/* ---- sweeps over launches that are held ------------------------------------------------------ */
+/* ---- steps in which no kernel runs ----------------------------------------------------------- */
 
 /* The hardware's counters so far become readable. */
-static void read_hardware(struct gp_collection *c)
+static void read_hardware(struct gp_range_collection *c)
 {
     struct gp_reason why = NO_SESSION;
-    if (!c->session || c->no_session.cause)
+    if (!c->base.facts.session)
         return;
     if (!gp_range_session_settle_hardware(c->session, &why))
-        gp_collection_lose_session(c, why);
-    gp_collection_take_values(c);
+        gp_ranges_lose_session(c, why);
+    gp_values_take(c);
 }
 
-static bool any_open(const struct gp_collection *c)
+static void settle(struct gp_range_collection *c, bool context_alive)
 {
-    bool open = false;
-    for (unsigned i = 0; i < c->slots_given && !open; i++)
-        open = gp_slot_is_open(c, &c->slots[i]);
-    return open;
+    struct gp_reason why = NO_SESSION;
+    bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
+    if (c->session && !settled)
+        gp_ranges_lose_session(c, why);
+    gp_values_take(c);
 }
 
-/* In another round the ranges are used anew. */
-static void begin_round(struct gp_collection *c)
+static void reuse_ranges(struct gp_range_collection *c)
 {
-    const bool again = c->sweep > 0;
-    c->sweep = GP_SWEEP_TO_IDENTIFY;
-    if (!again)
-        return;
-    range_settle(c, true);
     if (c->session)
         gp_range_session_reuse_ranges(c->session);
 }
 
-static bool range_sweep(struct gp_collection *c, unsigned sweep)
+/* Passes that could not be made give back the time that was promised to them. */
+static void finish(struct gp_range_collection *c, bool context_alive)
 {
-    unsigned hardware =
-        gp_collection_has_ranges(c) ? gp_range_session_hardware_passes(c->session) : 0;
-    unsigned measure = gp_plan_sweep_to_measure(hardware);
-    if (c->sass && c->tells)
+    const struct gp_batch *b = &c->base.batch;
+    settle(c, context_alive);
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->members[i])
+            gp_give_back(&c->cost, b->members[i]->promised_ms);
+    reuse_ranges(c);
+}
+
+static void range_perform(struct gp_collection *collection, const struct gp_step *step)
+{
+    struct gp_range_collection *c = gp_ranges_of(collection);
+    if (c->sass && c->tells && step->kind > GP_STEP_IDENTIFY && step->kind != GP_STEP_ABANDON)
         gp_sass_session_rest(c->sass, c->context);
-    if (sweep == GP_SWEEP_TO_IDENTIFY)
-        begin_round(c);
-    c->sweep = sweep;
-    if (sweep == GP_SWEEP_TO_IDENTIFY_MORE)
-        gp_slots_decide(c, true);
-    if (sweep == GP_SWEEP_TO_COUNT)
-        gp_slots_decide(c, false);
-    if (sweep == measure + 1) {
+    switch (step->kind) {
+    case GP_STEP_CONSIDER:
+        gp_likeness_consider(c, step->member);
+        break;
+    case GP_STEP_CHOOSE:
+    case GP_STEP_SHARE:
+        gp_likeness_share(c, step->kind == GP_STEP_CHOOSE);
+        break;
+    case GP_STEP_READ:
         read_hardware(c);
-        gp_slots_judge(c);
+        gp_likeness_judge(c);
+        break;
+    case GP_STEP_SETTLE:
+        settle(c, true);
+        gp_likeness_take(c);
+        break;
+    case GP_STEP_AGAIN:
+        settle(c, true);
+        reuse_ranges(c);
+        break;
+    case GP_STEP_FINISH:
+    case GP_STEP_ABANDON:
+        finish(c, step->kind == GP_STEP_FINISH);
+        break;
+    default:
+        break;
     }
-    if (sweep == measure + 2) {
-        range_settle(c, true);
-        gp_slots_take_from_held(c);
-    }
-    return sweep < measure + GP_SWEEPS_TO_MEASURE && any_open(c);
+}
+
+static const struct gp_counter *range_read(struct gp_collection *collection,
+                                           const struct gp_member *m, struct gp_reason not_run,
+                                           size_t *count)
+{
+    return gp_values_read(gp_ranges_of(collection), m, not_run, count);
 }
 
 const struct gp_collector gp_range_collector = {
-    .suits = range_suits,
+    .from = 70,
+    .to = INT_MAX,
     .open = range_open,
     .passes = range_passes,
-    .next = gp_slot_next_pass,
-    .sweep = range_sweep,
-    .state = gp_slot_state_of,
-    .slot = range_slot,
-    .full = range_full,
+    .enter = range_enter,
+    .perform = range_perform,
     .begin = range_begin,
     .end = range_end,
-    .settle = range_settle,
-    .read = gp_slot_read,
-    .reset = range_reset,
+    .read = range_read,
     .close = range_close,
 };

@@ -383,10 +383,11 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     }
 }
 
-bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         int cc, double *values, struct gp_reason *absent,
+bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context,
+                         const struct gp_sass_run *run, double *values, struct gp_reason *absent,
                          struct gp_fingerprint *fingerprint, struct gp_reason *why)
 {
+    const struct gp_run *launch = run->launch;
     size_t count;
     *why = GP_REASON_TEXT(LAUNCH_FAILED, "the launch was refused");
     bool fetched = !run->refused && fetch(s, context, &count, why);
@@ -397,8 +398,8 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const str
     }
     if (!fetched)
         return false;
-    *fingerprint = gp_fingerprint_of(run->kernel, gp_run_shape_and_code(run, cc));
-    add_records(s, run, cc, count, fingerprint);
+    *fingerprint = gp_fingerprint_of(launch->kernel, gp_run_shape_and_code(launch, run->cc));
+    add_records(s, launch, run->cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         values[i] = NAN;
         if (gp_instrumented_value(s->counters, i, &values[i], &absent[i]))

@@ -40,16 +40,24 @@ void gp_sass_session_close(struct gp_sass_session *s, bool context_alive);
  */
 bool gp_sass_sessions_left_code(void);
 
-/* Around one launch in the context, which is current, on a GPU of compute capability cc / 10.
+/* One run of a launch on a GPU of compute capability cc / 10. */
+struct gp_sass_run {
+    const struct gp_run *launch;
+    int cc;
+    bool refused; /* its launch failed: it counts for nothing */
+    bool in_row;  /* others follow */
+};
+
+/* Around one launch in the context, which is current.
  * Between begin and end only that launch may run. It has ended when the end is called, which gives
  * the counters: values[i], or the reason in absent[i] (where they are counted), and the
  * fingerprint. */
 bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, struct gp_reason *why);
-bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_run *run,
-                         int cc, double *values, struct gp_reason *absent,
+bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context,
+                         const struct gp_sass_run *run, double *values, struct gp_reason *absent,
                          struct gp_fingerprint *fingerprint, struct gp_reason *why);
 
-/* Where the run says that others follow in a row (gp_run), CUPTI's code stays in place: to put it
+/* Where the run says that others follow in a row, CUPTI's code stays in place: to put it
  * there and to take it away takes milliseconds where a process has many kernels. Until this takes
  * it away nothing runs in the context but those launches, and copies of the driver. */
 void gp_sass_session_rest(struct gp_sass_session *s, CUcontext context);

@@ -1,7 +1,7 @@
 /* The sessions of a collection: that with the hardware's counters, opened, and opened anew where it
  * was lost; and the SASS metrics beside it, or without it. */
 #include "base/clock.h"
-#include "counters/slots.h"
+#include "counters/range_collection.h"
 
 #include <math.h>
 
@@ -18,7 +18,18 @@
 #define MOST_UNCOUNTED 2
 #define LEAST_COUNTED 2
 
-bool gp_collection_open_session(struct gp_collection *c, struct gp_reason *why)
+/* Of a session that has failed values can be read, and nothing more can be counted. */
+static void note_facts(struct gp_range_collection *c)
+{
+    bool session = c->session && !c->no_session.cause;
+    c->base.facts = (struct gp_batch_facts){
+        .session = session,
+        .instrumented = c->list.instrumented > 0,
+        .hardware_passes = session ? gp_range_session_hardware_passes(c->session) : 0,
+    };
+}
+
+bool gp_ranges_open_session(struct gp_range_collection *c, struct gp_reason *why)
 {
     struct gp_range_config config;
     if (!gp_range_config_make(&config, c->device.chip, c->list.names, c->list.used,
@@ -26,43 +37,47 @@ bool gp_collection_open_session(struct gp_collection *c, struct gp_reason *why)
         gp_range_config_free(&config);
         return false;
     }
-    c->session = gp_range_session_open(c->context, &config, GP_MOST_SLOTS + GP_MOST_BUNDLES,
+    c->session = gp_range_session_open(c->context, &config, GP_MOST_MEMBERS + GP_MOST_BUNDLES,
                                        MOST_BYTES, why);
+    if (c->session)
+        c->no_session = GP_NO_REASON;
+    note_facts(c);
     return c->session != NULL;
 }
 
-void gp_collection_lose_session(struct gp_collection *c, struct gp_reason why)
+void gp_ranges_lose_session(struct gp_range_collection *c, struct gp_reason why)
 {
-    for (unsigned t = 0; t < c->slots_given; t++)
-        if (c->slots[t].in_session && !c->slots[t].hardware_lost.cause)
-            c->slots[t].hardware_lost = why;
+    for (unsigned i = 0; i < c->base.batch.count; i++) {
+        struct gp_member *m = c->base.batch.members[i];
+        if (m && m->in_session && !m->hardware_lost.cause)
+            m->hardware_lost = why;
+    }
     c->no_session = why;
+    note_facts(c);
     c->retry_after = c->retry_after ? fmin(2 * c->retry_after, LAST_RETRY) : FIRST_RETRY;
     c->retry_at =
         why.cause == GP_CAUSE_NO_PERMISSION ? INFINITY : gp_clock_seconds() + c->retry_after;
 }
 
-static void close_session(struct gp_collection *c)
+static void close_session(struct gp_range_collection *c)
 {
     gp_range_session_close(c->session, true);
     c->session = NULL;
 }
 
 /* Enabling afresh, as an object that has failed once does not recover. */
-static bool open_anew(struct gp_collection *c)
+static bool open_anew(struct gp_range_collection *c)
 {
     struct gp_reason why;
-    gp_collection_take_values(c);
+    gp_values_take(c);
     close_session(c);
-    if (gp_collection_open_session(c, &why)) {
-        c->no_session = GP_NO_REASON;
+    if (gp_ranges_open_session(c, &why))
         return true;
-    }
-    gp_collection_lose_session(c, why);
+    gp_ranges_lose_session(c, why);
     return false;
 }
 
-bool gp_collection_has_session(struct gp_collection *c)
+bool gp_ranges_have_session(struct gp_range_collection *c)
 {
     if (c->no_session.cause)
         return gp_clock_seconds() >= c->retry_at && open_anew(c);
@@ -71,7 +86,7 @@ bool gp_collection_has_session(struct gp_collection *c)
 
 /* Beside a session with the hardware's counters the SASS metrics compare launches; without one
  * they count. */
-void gp_collection_open_sass(struct gp_collection *c)
+void gp_ranges_open_sass(struct gp_range_collection *c)
 {
     size_t count = c->list.instrumented;
     if (!count)
@@ -92,7 +107,7 @@ void gp_collection_open_sass(struct gp_collection *c)
 }
 
 /* They count nothing here, as shows by then. */
-static void give_up_sass(struct gp_collection *c, struct gp_reason why)
+static void give_up_sass(struct gp_range_collection *c, struct gp_reason why)
 {
     gp_sass_session_rest(c->sass, c->context);
     gp_sass_session_close(c->sass, true);
@@ -101,7 +116,7 @@ static void give_up_sass(struct gp_collection *c, struct gp_reason why)
 }
 
 /* Without the right to read counters they may be refused, or count in vain. */
-void gp_collection_note_sass(struct gp_collection *c, bool counted, struct gp_reason why)
+void gp_ranges_note_sass(struct gp_range_collection *c, bool counted, struct gp_reason why)
 {
     c->uncounted = counted ? 0 : c->uncounted + 1;
     c->counted += counted;
@@ -110,7 +125,7 @@ void gp_collection_note_sass(struct gp_collection *c, bool counted, struct gp_re
         give_up_sass(c, why);
 }
 
-bool gp_collection_is_on_trial(const struct gp_collection *c)
+bool gp_ranges_are_on_trial(const struct gp_range_collection *c)
 {
     return c->no_session.cause == GP_CAUSE_NO_PERMISSION && c->counted < LEAST_COUNTED;
 }

@@ -6,6 +6,7 @@
 #include "cuda/wait.h"
 #include "gate/waits.h"
 #include "launch/drain.h"
+#include "launch/held.h"
 #include "launch/kernels.h"
 #include "launch/measurement.h"
 #include "launch/polls.h"
@@ -178,7 +179,7 @@ CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, struct gp_reas
     struct gp_snapshot *s = gp_context_snapshot(c, why);
     if (!s)
         return 0;
-    if (c->held && !gp_snapshot_has_stand_in(s, bytes))
+    if (gp_held_first(c) && !gp_snapshot_has_stand_in(s, bytes))
         gp_drain(c, true); /* held launches may reach the one that there is */
     return gp_snapshot_stand_in(s, bytes, why);
 }

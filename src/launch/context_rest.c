@@ -4,6 +4,7 @@
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/deferred.h"
+#include "launch/held.h"
 
 #include <math.h>
 
@@ -60,7 +61,7 @@ CUresult gp_context_rests(struct gp_context *c, bool goes_on)
                           ? gp_context_wait(c, most, &waited)
                           : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
-    if (result == CUDA_SUCCESS && c->held)
+    if (result == CUDA_SUCCESS && gp_held_first(c))
         gp_added_less(fmax(0, deferred + waited - gp_deferred_charge(c)));
     return result;
 }

@@ -10,6 +10,7 @@
 #include "launch/ended.h"
 #include "launch/held.h"
 #include "launch/kernels.h"
+#include "launch/records.h"
 #include "launch/results.h"
 #include "launch/tool.h"
 #include "memory/retired.h"
@@ -43,12 +44,11 @@ static bool push(const struct gp_context *c)
 
 /* Ends the pass of a kernel that was abandoned in it and has ended now. Its counts, of a kernel
  * that waited for the host, are dropped. */
-static void end_pass(struct gp_context *c)
+void gp_context_end_pass(struct gp_context *c)
 {
     struct gp_reason why;
-    const struct gp_run run = {.refused = true};
     if (c->in_pass)
-        c->collector->end(c->collection, c->pass_slot, c->pass, &run, &why);
+        c->collection->collector->end(c->collection, &c->open_pass, true, &why);
     c->in_pass = false;
 }
 
@@ -68,20 +68,21 @@ static void close_collection(struct gp_context *c, bool alive)
         return;
     if (alive) {
         c->busy = false; /* it is at rest now */
-        end_pass(c);
+        gp_context_end_pass(c);
     }
     c->in_pass = false;
-    if (c->pending || c->held) /* out of memory, a held launch has no record */
+    if (c->launches)
         gp_drain(c, alive);
     /* A replay did not end, so that nothing can be read: the known part is recorded all the
      * same. */
-    if (c->pending)
-        gp_pending_settle(&c->pending, c->collector, c->collection, false);
+    if (c->launches)
+        gp_records_settle(c, false);
     c->in_pass = false;
     if (c->on_trial.cause)
-        gp_say_without_hardware(c->collector->passes(c->collection).instrumented, c->on_trial);
+        gp_say_without_hardware(c->collection->collector->passes(c->collection).instrumented,
+                                c->on_trial);
     c->on_trial = GP_NO_REASON;
-    c->collector->close(c->collection, alive && !c->busy);
+    c->collection->collector->close(c->collection, alive && !c->busy);
     c->collection = NULL;
     if (gp_collectors_left_code())
         gp_kernels_hold();
@@ -279,7 +280,7 @@ bool gp_context_collects(struct gp_context *c, struct gp_reason *why)
     if (gp_tool_at_work())
         return false;
     if (c->collection) {
-        end_pass(c);
+        gp_context_end_pass(c);
         return true;
     }
     /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
@@ -292,7 +293,7 @@ bool gp_context_collects(struct gp_context *c, struct gp_reason *why)
     *why = GP_NO_REASON;
     if (!close_others(c))
         return false;
-    c->collection = gp_collection_open(c->handle, &c->device, counter_names, &c->collector, why);
+    c->collection = gp_collection_open(c->handle, &c->device, counter_names, why);
     if (c->collection)
         gp_results_device(&c->device);
     return c->collection != NULL;
@@ -305,8 +306,8 @@ void gp_contexts_read_others(const struct gp_context *context)
     {
         /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now.
          * Older drivers can only be waited for without a limit. */
-        if (c == context || !c->pending || gp_context_is_held_up(c) || !gp_cuda.cuCtxRecordEvent ||
-            !gp_pending_is_due(c->pending, c->collector, c->collection) || !push(c))
+        if (c == context || !c->collection || !gp_records_wait(c) || gp_context_is_held_up(c) ||
+            !gp_cuda.cuCtxRecordEvent || !gp_records_are_due(c) || !push(c))
             continue;
         double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
         if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)

@@ -5,25 +5,24 @@
 
 #include "counters/collector.h"
 #include "launch/clocks.h"
-#include "launch/pending.h"
 #include "memory/snapshot.h"
 
 /* Events that mark the start of a launch. */
 #define GP_STARTS 4
 
+struct gp_measurement;
+
 struct gp_context {
     CUcontext handle;
     struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
     bool described;
-    bool time_limited; /* the GPU drives a display: it ends kernels that take long */
-    const struct gp_collector *collector;
-    struct gp_collection *collection;   /* NULL: nothing is collected there at present */
-    struct gp_snapshot *snapshot;       /* NULL until a launch is to be replayed */
+    bool time_limited;                /* the GPU drives a display: it ends kernels that take long */
+    struct gp_collection *collection; /* NULL: nothing is collected there at present */
+    struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */
     struct gp_snapshot *graph_snapshot; /* of a whole graph (launch/again.h); the same */
     struct gp_reason no_snapshot;       /* why there can be none; none while there may be */
-    struct gp_pending *pending;         /* launches whose counters were not read yet */
-    struct gp_held *held;               /* those of them that have passes to come */
-    struct gp_held *unwritten;          /* given up, and their copies are still to be written */
+    struct gp_measurement *launches;    /* of its batch, in their order */
+    struct gp_measurement *unwritten;   /* given up, and their copies are still to be written */
     unsigned lost;                      /* so many of them were, which is still to be said */
     struct gp_reason why_lost;
     bool counts_hardware;      /* there is a session, since the first of those */
@@ -46,7 +45,7 @@ struct gp_context {
         backoff; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
     unsigned held_up; /* waits in vain, one after the other, for kernels that wait for the host */
     bool in_pass;     /* whose kernel was abandoned: the pass is ended once the context is idle */
-    unsigned pass, pass_slot;
+    struct gp_step open_pass;
     struct gp_reason
         on_trial; /* why the hardware counts nothing; whether more is counted shows soon */
     bool dead;    /* a kernel failed: nothing works in it any more */
@@ -59,6 +58,9 @@ struct gp_context *gp_context_enter(CUcontext handle, struct gp_reason *why);
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
  * reason in *why, which is none where another context is at work that has the counters now. */
 bool gp_context_collects(struct gp_context *context, struct gp_reason *why);
+
+/* Ends the pass in which a kernel was abandoned, if there is one: the context is idle now. */
+void gp_context_end_pass(struct gp_context *context);
 
 /* Says once that the hardware counts nothing, and the measurements that are made all the same. */
 void gp_say_without_hardware(bool instrumented, struct gp_reason why);

@@ -7,6 +7,7 @@
 #include "launch/ended.h"
 #include "launch/held.h"
 #include "launch/ready.h"
+#include "launch/records.h"
 #include "launch/session.h"
 #include "launch/settings.h"
 #include "memory/buffers.h"
@@ -58,22 +59,22 @@ static double expected_seconds(const struct gp_kernel *kernel, uint64_t shape)
 static bool is_much_queued(const struct gp_context *c)
 {
     unsigned queued = 0;
-    const struct gp_held *h;
-    DL_FOREACH(c->unwritten, h)
+    const struct gp_measurement *m;
+    DL_FOREACH(c->unwritten, m)
     {
         queued++;
     }
-    DL_FOREACH(c->held, h)
+    DL_FOREACH(c->launches, m)
     {
-        queued += h->clock && !gp_clock_has_stopped(h->clock);
+        queued += m->clock && !gp_clock_has_stopped(m->clock);
     }
     return queued >= MOST_QUEUED;
 }
 
 static bool has_room(const struct gp_context *c)
 {
-    return c->collection && c->counts_hardware && c->snapshot && c->collector->sweep && !c->dead &&
-           !c->in_pass && !is_much_queued(c) && !c->collector->full(c->collection) &&
+    return c->collection && c->counts_hardware && c->snapshot && c->collection->most > 1 &&
+           !c->dead && !c->in_pass && !is_much_queued(c) && !gp_collection_is_full(c->collection) &&
            gp_modules_are_resolved(c->handle) &&
            (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
@@ -81,7 +82,7 @@ static bool has_room(const struct gp_context *c)
 /* A batch has waited for long enough: then it is drained. */
 static bool is_drain_due(const struct gp_context *c)
 {
-    return gp_pending_is_due(c->pending, c->collector, c->collection);
+    return gp_records_are_due(c);
 }
 
 /* True where nothing runs in the context, or it ends within so many seconds, after `waited` seconds
@@ -127,7 +128,7 @@ static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *ke
     bool to_verify = gp_verify_is_due(&kernel->schedule, call->grid);
     if (to_verify || is_drain_due(c))
         return comes_to_rest_soon(c, to_verify);
-    return !c->pending && comes_to_rest(c, 0, 0);
+    return !gp_records_wait(c) && comes_to_rest(c, 0, 0);
 }
 
 /* Our copies might take the room of a launch that such a kernel waits for; not behind it. */
@@ -142,47 +143,61 @@ static bool is_undisturbed(const struct gp_context *c)
     return !gp_memory_replay_barred().cause && gp_peers_of(c->handle, NULL, 0) == 0;
 }
 
-/* Enters it as a launch that is under way. It has a slot and a record from here on. */
-static struct gp_held *enter(struct gp_measurement *m, struct gp_held_copy *copy)
+/* Enters it as a launch that is under way. It has a record from here on. */
+static bool enter(struct gp_measurement *m, struct gp_held_copy *copy)
 {
     struct gp_context *c = m->context;
-    struct gp_held *h = gp_held_keep(m);
-    if (!h)
-        return NULL;
-    h->clock = gp_clock_take(&c->clocks);
-    if (!h->clock) {
-        gp_held_free(h);
-        return NULL;
-    }
-    h->measurement.slot = c->collector->slot(c->collection);
-    h->measurement.index = gp_session_next_launch();
-    h->record = gp_measurement_record(&h->measurement, true);
-    gp_pending_defer(h->record);
-    h->deferred = true;
-    atomic_store(&h->under_way, true);
-    gp_held_enter(h, copy);
-    return h;
+    m->clock = gp_held_keep(m) ? gp_clock_take(&c->clocks) : NULL;
+    if (!m->clock)
+        return false;
+    gp_measurement_enter(m);
+    m->index = gp_session_next_launch();
+    gp_record_make(m, true);
+    gp_launch_move(&m->member.state, GP_LAUNCH_DEFER);
+    atomic_store(&m->under_way, true);
+    gp_held_enter(m, copy);
+    return true;
 }
 
-static struct gp_held *hold(struct gp_measurement *m)
+static bool hold(struct gp_measurement *m)
 {
     struct gp_reach reach = gp_measurement_reach(m);
     struct gp_held_copy *copy = gp_snapshot_reserve_copy(m->snapshot, &reach);
     if (!copy)
-        return NULL;
+        return false;
     gp_measurement_note_work(m);
-    m->run.held = true;
-    m->run.layout = gp_held_copy_layout(copy);
+    m->member.run.when = GP_RUN_LATER;
+    m->member.run.layout = gp_held_copy_layout(copy);
     m->runs = 1;
-    struct gp_held *held = enter(m, copy);
-    if (!held)
+    bool entered = enter(m, copy);
+    if (!entered)
         gp_snapshot_release(m->snapshot, copy);
-    return held;
+    return entered;
+}
+
+/* A measurement of the launch that waits, if there is time for another one; else NULL. */
+static struct gp_measurement *hold_in_time(const struct gp_launch *call, struct gp_kernel *kernel,
+                                           struct gp_context *c, double started)
+{
+    struct gp_measurement *m = gp_measurement_new(call, kernel, c);
+    if (!m)
+        return NULL;
+    m->started = started;
+    m->snapshot = c->snapshot;
+    double seconds = c->deferred_seconds + expected_seconds(kernel, m->member.run.shape);
+    bool held = seconds <= GP_MOST_DEFERRED && hold(m);
+    /* Too much: the next launch that is waited for drains those before it, if there are any. */
+    if (held || c->deferred_seconds > 0)
+        c->deferred_seconds = fmin(seconds, 2 * GP_MOST_DEFERRED);
+    if (held)
+        return m;
+    gp_measurement_free(m);
+    return NULL;
 }
 
 /* The snapshot is in use: nobody takes its memory. */
-static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *kernel,
-                             struct gp_context *c)
+static struct gp_measurement *defer(const struct gp_launch *call, struct gp_kernel *kernel,
+                                    struct gp_context *c)
 {
     double started = gp_clock_seconds();
     gp_held_release_written(c, false);
@@ -191,24 +206,16 @@ static struct gp_held *defer(const struct gp_launch *call, struct gp_kernel *ker
         return NULL;
     if (is_to_be_waited_for(c, kernel, call) || gp_verify_is_needed(&kernel->schedule, call->grid))
         return NULL;
-    struct gp_measurement m;
-    gp_measurement_begin(&m, call, kernel, c);
-    m.started = started;
-    m.snapshot = c->snapshot;
-    double seconds = c->deferred_seconds + expected_seconds(kernel, m.run.shape);
-    struct gp_held *held = seconds <= GP_MOST_DEFERRED ? hold(&m) : NULL;
-    /* Too much: the next launch that is waited for drains those before it, if there are any. */
-    if (held || c->deferred_seconds > 0)
-        c->deferred_seconds = fmin(seconds, 2 * GP_MOST_DEFERRED);
-    if (!held)
+    struct gp_measurement *m = hold_in_time(call, kernel, c, started);
+    if (!m)
         return NULL;
     if (!gp_verify_is_due(&kernel->schedule, call->grid))
         gp_verify_count(&kernel->schedule, call->grid);
-    gp_pending_note(&c->pending, c->collector, c->collection);
-    return held;
+    gp_records_note(c);
+    return m;
 }
 
-struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
+struct gp_measurement *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
 {
     enum gp_passed_over why;
     if (gp_user.at_once || gp_user.verify_always || gp_user.recorded.replay_off)
@@ -217,41 +224,40 @@ struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
     if (!c || !c->snapshot)
         return NULL;
     gp_snapshot_set_in_use(c->snapshot, true);
-    struct gp_held *held = defer(call, kernel, c);
+    struct gp_measurement *m = defer(call, kernel, c);
     gp_snapshot_done(c->snapshot);
-    return held;
+    return m;
 }
 
-CUresult gp_launch_deferred(struct gp_held *h, const struct gp_launch *call)
+CUresult gp_launch_deferred(struct gp_measurement *m, const struct gp_launch *call)
 {
-    struct gp_snapshot *snapshot = h->measurement.snapshot;
-    gp_clock_begin(h->clock, call);
+    struct gp_snapshot *snapshot = m->snapshot;
+    gp_clock_begin(m->clock, call);
     CUresult copied =
-        gp_held_copy_make_on(snapshot, h->copy, call->stream, call->per_thread_stream);
+        gp_held_copy_make_on(snapshot, m->copy, call->stream, call->per_thread_stream);
     if (gp_snapshot_delay_stream(snapshot, call->stream, call->per_thread_stream,
                                  gp_user.flush_caches))
-        gp_clock_start(h->clock, call);
+        gp_clock_start(m->clock, call);
     gp_added_pauses();
     CUresult result = call->run(call);
     gp_added_resumes();
-    gp_clock_stop(h->clock, call);
-    if (h->clock->stopped)
-        gp_ended_watch(h->measurement.context->handle, h->clock, h->measurement.index,
-                       h->measurement.context->empty_ms);
+    gp_clock_stop(m->clock, call);
+    if (m->clock->stopped)
+        gp_ended_watch(m->context->handle, m->clock, m->index, m->context->empty_ms);
     if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)
-        h->measurement.broken_off = gp_cuda_reason(copied != CUDA_SUCCESS ? copied : result);
-    atomic_store(&h->under_way, false);
+        m->broken_off = gp_cuda_reason(copied != CUDA_SUCCESS ? copied : result);
+    atomic_store(&m->under_way, false);
     return result;
 }
 
 double gp_deferred_charge(struct gp_context *c)
 {
     double ms = 0;
-    struct gp_held *h;
-    DL_FOREACH(c->held, h)
+    struct gp_measurement *m;
+    DL_FOREACH(c->launches, m)
     {
-        if (h->deferred && !atomic_load(&h->under_way))
-            ms += gp_clock_charge(h->clock);
+        if (m->member.state == GP_LAUNCH_LAUNCHED && !atomic_load(&m->under_way))
+            ms += gp_clock_charge(m->clock);
     }
     return ms / 1e3;
 }
@@ -259,23 +265,23 @@ double gp_deferred_charge(struct gp_context *c)
 /* Of launches whose streams have not come to their end. */
 enum progress { NONE_LEFT, NONE_RUNS, ONE_RUNS };
 
-static enum progress progress_of(const struct gp_held *list)
+static enum progress progress_of(const struct gp_measurement *list)
 {
     enum progress most = NONE_LEFT;
-    const struct gp_held *h;
-    DL_FOREACH(list, h)
+    const struct gp_measurement *m;
+    DL_FOREACH(list, m)
     {
-        if (most == ONE_RUNS || !h->clock || atomic_load(&h->under_way) ||
-            gp_clock_has_stopped(h->clock))
+        if (most == ONE_RUNS || !m->clock || atomic_load(&m->under_way) ||
+            gp_clock_has_stopped(m->clock))
             continue;
-        most = gp_clock_has_started(h->clock) ? ONE_RUNS : NONE_RUNS;
+        most = gp_clock_has_started(m->clock) ? ONE_RUNS : NONE_RUNS;
     }
     return most;
 }
 
 static enum progress progress_in(const struct gp_context *c)
 {
-    enum progress held = progress_of(c->held), given_up = progress_of(c->unwritten);
+    enum progress held = progress_of(c->launches), given_up = progress_of(c->unwritten);
     return held > given_up ? held : given_up;
 }
 
@@ -308,69 +314,73 @@ double gp_deferred_wait(struct gp_context *c)
 
 /* Whether the copy has all that the launch reaches, which shows now: the launch was not waited
  * for. */
-static bool is_copy_whole(struct gp_held *h)
+static bool is_copy_whole(struct gp_measurement *m)
 {
-    struct gp_measurement *m = &h->measurement;
     bool whole = false;
     struct gp_reason why;
-    if (h->whole || !gp_kernel_may_load_addresses(m->kernel, &m->context->device)) {
-        h->whole = true;
+    if (m->searched || !gp_kernel_may_load_addresses(m->kernel, &m->context->device)) {
+        m->searched = true;
         return true;
     }
-    if (!gp_held_copy_is_whole(m->snapshot, h->copy, &whole, &why)) {
+    if (!gp_held_copy_is_whole(m->snapshot, m->copy, &whole, &why)) {
         m->broken_off = why;
     } else if (!whole) {
         m->broken_off = LED_FURTHER;
         gp_kernel_reached(m->kernel, true);
     }
-    h->whole = whole;
+    m->searched = whole;
     return whole;
 }
 
 /* The own run's time is the limit of a replay. It is the launch's time, where it is not the first
  * that is known of such launches: beside other work it would be too long, and nothing would tell.
  */
-static void take_time(struct gp_held *h)
+static void take_time(struct gp_measurement *m)
 {
-    struct gp_measurement *m = &h->measurement;
-    float ms = gp_clock_read(h->clock) - m->context->empty_ms;
+    float ms = gp_clock_read(m->clock) - m->context->empty_ms;
     if (ms <= 0)
         return;
     m->seconds = ms / 1e3;
     if (m->seconds > gp_wait_computing_limit())
         m->broken_off = TOO_LONG;
-    if (gp_times_least(&m->kernel->times, m->run.shape) > 0)
-        m->run.native_ms = ms;
+    if (gp_times_least(&m->kernel->times, m->member.run.shape) > 0)
+        m->member.run.native_ms = ms;
 }
 
-static void replay_from_start(struct gp_held *h)
+/* A launch that waits makes its steps with its batch, another one now; and one for which there is
+ * no session any more, whose instructions may be counted all the same. */
+static void replay_from_start(struct gp_measurement *m)
 {
-    struct gp_measurement *m = &h->measurement;
-    take_time(h);
-    if (!m->broken_off.cause && m->run.native_ms == 0)
+    take_time(m);
+    gp_note_unsure(m);
+    if (!m->broken_off.cause && m->member.run.native_ms == 0)
         gp_time_replay(m);
-    if (!m->broken_off.cause)
-        gp_replay_passes(m, true);
+    if (m->broken_off.cause)
+        return;
+    gp_launch_move(&m->member.state, GP_LAUNCH_END);
+    if (!m->context->collection->facts.session)
+        m->member.run.when = GP_RUN_NOW;
+    if (m->member.run.when == GP_RUN_NOW)
+        gp_replay_at_once(m);
     if (!m->broken_off.cause)
         gp_check_time(m);
 }
 
-void gp_measure_deferred(struct gp_held *h)
+void gp_measure_deferred(struct gp_measurement *m)
 {
-    struct gp_measurement *m = &h->measurement;
     double start = gp_clock_seconds();
-    if (!m->broken_off.cause && is_copy_whole(h))
-        replay_from_start(h);
+    if (!m->broken_off.cause && is_copy_whole(m))
+        replay_from_start(m);
+    if (m->member.state == GP_LAUNCH_LAUNCHED)
+        gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
     gp_snapshot_done(m->snapshot);
-    h->deferred = false;
-    gp_pending_time(h->record, rint(1e6 * m->run.native_ms));
-    gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
-                     m->broken_off);
+    gp_record_time(m);
+    gp_record_amend(m, 1e3 * (gp_clock_seconds() - start), m->broken_off);
 }
 
-bool gp_search_deferred(struct gp_held *h)
+bool gp_search_deferred(struct gp_measurement *m)
 {
-    bool whole = is_copy_whole(h);
-    gp_snapshot_done(h->measurement.snapshot);
+    bool whole = is_copy_whole(m);
+    gp_snapshot_done(m->snapshot);
     return whole;
 }

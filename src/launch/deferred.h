@@ -14,11 +14,11 @@
 
 /* Holds a launch that is about to be made; NULL where it is to be measured at the launch. The GPU
  * may be at work. The gate is locked. To be followed by gp_launch_deferred. */
-struct gp_held *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel);
+struct gp_measurement *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel);
 
 /* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is
  * passed, and not closed: a full stream holds the call up. */
-CUresult gp_launch_deferred(struct gp_held *held, const struct gp_launch *call);
+CUresult gp_launch_deferred(struct gp_measurement *m, const struct gp_launch *call);
 
 /* Waits for deferred launches as long as one after the other runs, and returns how many seconds:
  * they end by themselves, however long they take. All together get the limit of one such kernel.
@@ -31,9 +31,9 @@ double gp_deferred_wait(struct gp_context *c);
 double gp_deferred_charge(struct gp_context *c);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */
-void gp_measure_deferred(struct gp_held *held);
+void gp_measure_deferred(struct gp_measurement *m);
 /* Only finds out whether its copy leads to other memory. False where it does; then there is nothing
  * to measure. */
-bool gp_search_deferred(struct gp_held *held);
+bool gp_search_deferred(struct gp_measurement *m);
 
 #endif

@@ -6,8 +6,10 @@
 #include "gate/waits.h"
 #include "launch/deferred.h"
 #include "launch/held.h"
+#include "launch/records.h"
 #include "launch/session.h"
 #include "launch/settings.h"
+#include "launch/together.h"
 #include "memory/buffers.h"
 #include "memory/retired.h"
 
@@ -19,10 +21,6 @@
 #define BATCH_MS 45.0
 #define ALONE_MS 1.7
 #define ALONE_SLOWDOWN 15.0
-
-/* Of sweeps over the launches: in the second one those are counted by themselves that had a wrong
- * sum together. */
-#define ROUNDS 2
 
 #define CAPTURED \
     GP_REASON_TEXT(IN_CAPTURE, "a stream was being captured before the launch was measured")
@@ -38,23 +36,18 @@
 bool gp_may_be_held(struct gp_measurement *m)
 {
     const struct gp_device *device = &m->context->device;
-    return m->snapshot && m->context->collector->sweep && m->run.parameters && !gp_user.at_once &&
+    return m->snapshot && m->context->collection->most > 1 &&
+           m->context->collection->facts.session && m->member.run.parameters && !gp_user.at_once &&
            !gp_snapshot_not_to_be_held(m->snapshot).cause &&
            !gp_kernel_may_use_textures(m->kernel, 10 * device->cc_major + device->cc_minor);
 }
 
-bool gp_hold(struct gp_measurement *m, struct gp_pending *record)
+bool gp_hold(struct gp_measurement *m)
 {
-    struct gp_held *h = gp_held_keep(m);
-    struct gp_held_copy *copy = h ? gp_snapshot_hold(m->snapshot) : NULL;
-    if (!copy) {
-        if (h)
-            gp_held_free(h);
-        return false;
-    }
-    h->record = record;
-    gp_held_enter(h, copy);
-    return true;
+    struct gp_held_copy *copy = gp_held_keep(m) ? gp_snapshot_hold(m->snapshot) : NULL;
+    if (copy)
+        gp_held_enter(m, copy);
+    return copy != NULL;
 }
 
 /* Why the context is not at rest. It may be there all the same: then it is current. */
@@ -84,19 +77,12 @@ static struct gp_reason not_to_be_replayed(const struct gp_context *c, bool aliv
     return barred.cause ? barred : gp_context_disturbed(c);
 }
 
-/* The passes of a launch that the collector wants now. */
-static void replay(struct gp_held *h, bool made)
+/* Work that is done for a launch in a drain: its record says how long it took. */
+static void amend(struct gp_measurement *m, double began)
 {
-    struct gp_measurement *m = &h->measurement;
-    double start = gp_clock_seconds();
-    unsigned runs = m->runs;
-    m->broken_off = GP_NO_REASON; /* another way may not break off */
-    gp_replay_passes(m, made);
     if (!m->broken_off.cause && gp_check_time_again(m))
-        gp_pending_time(h->record, rint(1e6 * m->run.native_ms));
-    if (m->runs != runs || m->broken_off.cause)
-        gp_pending_amend(h->record, m->runs, 1e3 * (gp_clock_seconds() - start), m->restored_bytes,
-                         m->broken_off);
+        gp_record_time(m);
+    gp_record_amend(m, 1e3 * (gp_clock_seconds() - began), m->broken_off);
 }
 
 /* Memory becomes as the program's own launches have left it. A kernel that did not end may
@@ -117,20 +103,23 @@ static struct gp_reason why_not_gone_on(const struct gp_context *c)
 }
 
 /* More is to be had of it. */
-static bool is_open(const struct gp_context *c, const struct gp_held *h)
+static bool is_open(const struct gp_measurement *m)
 {
-    return h->deferred || c->collector->state(c->collection, h->measurement.slot).open;
+    return m->member.state == GP_LAUNCH_LAUNCHED ||
+           gp_collection_is_open(m->context->collection, &m->member);
 }
 
 /* Nothing more is to be had of it, for that reason if there is one. */
-static void drop(struct gp_context *c, struct gp_held *h, struct gp_reason why)
+static void drop(struct gp_measurement *m, struct gp_reason why)
 {
+    struct gp_context *c = m->context;
     if (why.cause) {
-        gp_pending_amend(h->record, h->measurement.runs, 0, h->measurement.restored_bytes, why);
+        gp_record_amend(m, 0, why);
+        gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
         c->lost++;
         c->why_lost = why;
     }
-    gp_held_release(c, h);
+    gp_held_release(m);
 }
 
 static void say_lost(struct gp_context *c)
@@ -144,115 +133,116 @@ static void say_lost(struct gp_context *c)
 
 static void drop_all(struct gp_context *c, struct gp_reason why)
 {
-    struct gp_held *h, *next;
     c->deferred_seconds = 0;
-    DL_FOREACH_SAFE(c->held, h, next)
-    drop(c, h, is_open(c, h) ? why : GP_NO_REASON);
+    for (struct gp_measurement *m = gp_held_first(c), *next; m; m = next) {
+        next = gp_held_next(m);
+        drop(m, is_open(m) ? why : GP_NO_REASON);
+    }
 }
 
 /* Where the gate could not be locked, a launch may be under way still. */
 static void measure_deferred(struct gp_context *c)
 {
-    struct gp_held *h, *next;
-    DL_FOREACH_SAFE(c->held, h, next)
-    {
-        if (!gp_context_goes_on(c) || !h->deferred)
+    for (struct gp_measurement *m = gp_held_first(c), *next; m; m = next) {
+        next = gp_held_next(m);
+        if (!gp_context_goes_on(c) || m->member.state != GP_LAUNCH_LAUNCHED)
             continue;
-        if (atomic_load(&h->under_way))
-            drop(c, h, AT_WORK);
+        if (atomic_load(&m->under_way))
+            drop(m, AT_WORK);
         else
-            gp_measure_deferred(h);
+            gp_measure_deferred(m);
     }
 }
 
 /* No launch reaches it any more. A capture would end by it. */
 static void free_retired(const struct gp_context *c, bool alive)
 {
-    if (alive && gp_context_goes_on(c) && !c->held && gp_captures() == 0)
+    if (alive && gp_context_goes_on(c) && !gp_held_first(c) && gp_captures() == 0)
         gp_retired_free(c->handle);
 }
 
-static bool can_be_replayed(const struct gp_context *c, const struct gp_held *h)
+static bool make_step(struct gp_measurement *m, const struct gp_step *step)
 {
-    return gp_context_goes_on(c) && c->collector->state(c->collection, h->measurement.slot).open;
+    m->broken_off = GP_NO_REASON; /* another way may not break off */
+    return step->kind == GP_STEP_BLANK || step->kind == GP_STEP_TOGETHER
+               ? gp_count_together(m, step)
+               : gp_replay_step(m, step);
 }
 
-/* Those of which it is to be seen first whether they end come first: then a row of launches follows
- * in which nothing else runs. */
-static void replay_all(struct gp_context *c)
+/* Makes the steps of all launches that wait. */
+static void make_steps(struct gp_context *c)
 {
-    struct gp_held *h;
-    for (int in_row = 0; in_row < 2; in_row++) {
-        DL_FOREACH(c->held, h)
-        {
-            struct gp_measurement *m = &h->measurement;
-            if (!can_be_replayed(c, h) || gp_is_to_be_rehearsed(m) == (in_row != 0))
-                continue;
-            m->run.in_row = in_row;
-            replay(h, false);
-        }
+    struct gp_step step;
+    while (gp_context_goes_on(c) && gp_collection_next(c->collection, NULL, &step)) {
+        struct gp_measurement *m = gp_measurement_of(step.member);
+        const double began = gp_clock_seconds();
+        gp_collection_stepped(c->collection, &step, make_step(m, &step));
+        amend(m, began);
     }
 }
 
-static void sweep_over(struct gp_context *c)
+/* Abandoned kernels have ended: the context is idle. */
+static void note_idle(struct gp_context *c)
 {
-    for (unsigned sweep = 1;
-         c->held && gp_context_goes_on(c) && c->collector->sweep(c->collection, sweep); sweep++)
-        replay_all(c);
+    c->busy = false;
+    gp_context_end_pass(c);
 }
 
 void gp_drain(struct gp_context *c, bool alive)
 {
     if (alive)
-        c->busy = false; /* abandoned kernels there have ended: the context is idle */
+        note_idle(c);
     /* While a stream is captured nobody has waited for the context. */
     gp_held_release_written(c, alive && gp_captures() == 0);
-    struct gp_reason why = c->held ? not_to_be_replayed(c, alive) : GP_NO_REASON;
-    if (!why.cause)
+    struct gp_reason why = gp_held_first(c) ? not_to_be_replayed(c, alive) : GP_NO_REASON;
+    if (!why.cause) {
         measure_deferred(c);
-    for (unsigned round = 0; !why.cause && round < ROUNDS; round++)
-        sweep_over(c);
+        make_steps(c);
+    }
     put_back(c);
     if (!why.cause && !gp_context_goes_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
     say_lost(c);
     if (!c->busy)
-        gp_pending_settle(&c->pending, c->collector, c->collection, alive && !c->dead);
+        gp_records_settle(c, alive && !c->dead);
     free_retired(c, alive);
 }
 
-static bool concerns(const struct gp_program_change *change, const struct gp_held *h)
+static bool concerns(const struct gp_program_change *change, const struct gp_measurement *m)
 {
     if (change->bytes)
-        return gp_held_copy_reaches(h->copy, change->address, change->bytes);
+        return gp_held_copy_reaches(m->copy, change->address, change->bytes);
     if (change->function)
-        return gp_kernel_is(h->measurement.kernel, change->function);
-    return !change->stream || change->stream == h->call->stream;
+        return gp_kernel_is(m->kernel, change->function);
+    return !change->stream || change->stream == m->call->stream;
+}
+
+static bool is_to_be_searched(const struct gp_measurement *m)
+{
+    return m->member.state == GP_LAUNCH_LAUNCHED && !m->searched;
 }
 
 bool gp_search_held(struct gp_context *c)
 {
-    struct gp_held *h;
-    DL_FOREACH(c->held, h)
-    {
-        if (!h->deferred || h->whole || h->measurement.broken_off.cause)
+    for (struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m)) {
+        if (!is_to_be_searched(m) || m->broken_off.cause)
             continue;
-        if (atomic_load(&h->under_way))
+        if (atomic_load(&m->under_way))
             return false;
-        gp_search_deferred(h); /* where it leads further it is not replayed */
+        gp_search_deferred(m); /* where it leads further it is not replayed */
     }
     return true;
 }
 
 void gp_note_freed(const struct gp_context *c, const struct gp_program_change *change)
 {
-    const struct gp_held *h = c->held;
-    while (h && (!h->deferred || h->whole))
-        h = h->next;
+    const struct gp_measurement *m = gp_held_first(c);
+    while (m && !is_to_be_searched(m))
+        m = gp_held_next(m);
     if (!c->snapshot || !change->bytes)
         return;
-    if (h)
+    if (m)
         gp_snapshot_note_freed(c->snapshot, change->address, change->bytes);
     else
         gp_snapshot_forget_freed(c->snapshot);
@@ -266,14 +256,12 @@ static double alone_ms(const struct gp_run *run)
 
 bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change)
 {
-    const struct gp_held *h;
     double alone = 0;
-    DL_FOREACH(c->held, h)
-    {
-        if (!concerns(change, h))
+    for (struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m)) {
+        if (!concerns(change, m))
             continue;
-        alone += alone_ms(&h->measurement.run);
-        if (alone > BATCH_MS || !c->collector->state(c->collection, h->measurement.slot).familiar)
+        alone += alone_ms(&m->member.run);
+        if (alone > BATCH_MS || !gp_collection_is_familiar(c->collection, &m->member))
             return true;
     }
     return false;
@@ -281,56 +269,59 @@ bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_cha
 
 bool gp_is_concerned(const struct gp_context *c, const struct gp_program_change *change)
 {
-    const struct gp_held *h = c->held;
-    while (h && !concerns(change, h))
-        h = h->next;
-    /* Where everything changes the room of those that were given up is wanted back, too, and memory
-     * that they kept. */
+    const struct gp_measurement *m = gp_held_first(c);
+    while (m && !concerns(change, m))
+        m = gp_held_next(m);
+    /* Where everything changes the room of launches that were given up is wanted back, too, and
+     * memory that they kept. */
     bool all = !change->bytes && !change->function && !change->stream;
-    return h || (all && (c->unwritten || gp_retired_any()));
+    return m || (all && (gp_held_any_unwritten(c) || gp_retired_any()));
 }
 
 /* The further passes of a launch, all at once; those that it makes at all, where it was deferred.
  */
-static void replay_alone(struct gp_held *h)
+static void replay_alone(struct gp_measurement *m)
 {
-    h->measurement.run.held = false;
-    if (h->deferred)
-        gp_measure_deferred(h);
-    else
-        replay(h, true);
+    const double began = gp_clock_seconds();
+    m->member.run.when = GP_RUN_NOW;
+    if (m->member.state == GP_LAUNCH_LAUNCHED) {
+        gp_measure_deferred(m);
+        return;
+    }
+    m->broken_off = GP_NO_REASON;
+    gp_replay_at_once(m);
+    amend(m, began);
 }
 
 static bool any_deferred(const struct gp_context *c)
 {
-    const struct gp_held *h = c->held;
-    while (h && !h->deferred)
-        h = h->next;
-    return h != NULL;
+    const struct gp_measurement *m = gp_held_first(c);
+    while (m && m->member.state != GP_LAUNCH_LAUNCHED)
+        m = gp_held_next(m);
+    return m != NULL;
 }
 
 void gp_drain_before_change(struct gp_context *c, const struct gp_program_change *change,
                             bool alive)
 {
-    struct gp_held *h, *next;
     if (alive)
-        c->busy = false;
+        note_idle(c);
     gp_held_release_written(c, alive);
     struct gp_reason why = not_to_be_replayed(c, alive);
-    DL_FOREACH_SAFE(c->held, h, next)
-    {
-        if (!concerns(change, h))
+    for (struct gp_measurement *m = gp_held_first(c), *next; m; m = next) {
+        next = gp_held_next(m);
+        if (!concerns(change, m))
             continue;
         struct gp_reason not_now = why.cause                    ? why
                                    : !gp_context_goes_on(c)     ? why_not_gone_on(c)
-                                   : atomic_load(&h->under_way) ? AT_WORK
+                                   : atomic_load(&m->under_way) ? AT_WORK
                                                                 : GP_NO_REASON;
         if (not_now.cause) {
-            drop(c, h, not_now);
+            drop(m, not_now);
         } else {
-            replay_alone(h);
+            replay_alone(m);
             put_back(c);
-            gp_held_release(c, h);
+            gp_held_release(m);
         }
     }
     say_lost(c);

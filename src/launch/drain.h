@@ -9,14 +9,12 @@
 
 #include "launch/measurement.h"
 
-struct gp_held; /* those of one context; NULL is an empty list */
-
 /* True where the launch, whose memory was just copied, can be held. */
 bool gp_may_be_held(struct gp_measurement *m);
 
 /* Holds a launch that has passes to come; its record is amended then. False where that cannot be:
  * then these are to be made now. */
-bool gp_hold(struct gp_measurement *m, struct gp_pending *record);
+bool gp_hold(struct gp_measurement *m);
 
 /* Drains the context's launches, and reads and records all that waits for it. Where it is not
  * alive, or something runs in it that does not end, held launches are given up. The context is

@@ -9,98 +9,130 @@
 #include <string.h>
 #include <utlist.h>
 
-static atomic_uint held_launches; /* in all contexts */
+static atomic_uint held_launches; /* in all contexts, those that were given up among them */
 
 bool gp_any_held(void)
 {
     return atomic_load_explicit(&held_launches, memory_order_relaxed) > 0;
 }
 
-void gp_held_free(struct gp_held *h)
+bool gp_held_keep(struct gp_measurement *m)
 {
-    free(h->call);
-    free(h->parameters);
-    free(h);
-}
-
-struct gp_held *gp_held_keep(const struct gp_measurement *m)
-{
-    struct gp_held *h = calloc(1, sizeof(*h));
-    if (!h)
-        return NULL;
-    h->call = gp_launch_keep(m->call, m->run.parameters, m->run.parameters_size);
-    h->parameters = malloc(m->run.parameters_size + 1);
-    if (!h->call || !h->parameters) {
-        gp_held_free(h);
-        return NULL;
+    struct gp_run *run = &m->member.run;
+    m->kept = gp_launch_keep(m->call, run->parameters, run->parameters_size);
+    m->parameters = malloc(run->parameters_size + 1);
+    if (!m->kept || !m->parameters) {
+        free(m->kept);
+        free(m->parameters);
+        m->kept = NULL;
+        m->parameters = NULL;
+        return false;
     }
-    if (m->run.parameters_size)
-        memcpy(h->parameters, m->run.parameters, m->run.parameters_size);
-    h->measurement = *m;
-    h->measurement.call = h->call;
-    h->measurement.run.parameters = h->parameters;
-    h->measurement.run.empty_caches_data = &h->measurement;
-    return h;
+    if (run->parameters_size)
+        memcpy(m->parameters, run->parameters, run->parameters_size);
+    m->call = m->kept;
+    run->parameters = m->parameters;
+    return true;
 }
 
-void gp_held_enter(struct gp_held *h, struct gp_held_copy *copy)
+void gp_held_enter(struct gp_measurement *m, struct gp_held_copy *copy)
 {
-    h->copy = h->measurement.copy = copy;
-    DL_APPEND(h->measurement.context->held, h);
+    m->copy = copy;
     /* Passes are to come, if there was none: before its module goes. */
-    h->measurement.kernel->collected = true;
+    m->kernel->collected = true;
     atomic_fetch_add(&held_launches, 1);
 }
 
-static void free_with_copy(struct gp_context *c, struct gp_held *h)
+static struct gp_measurement *first_that_waits(struct gp_measurement *m)
 {
-    gp_snapshot_release(h->measurement.snapshot, h->copy);
-    if (gp_ended_forget(h->clock)) /* else nobody uses it any more */
-        gp_clock_give_back(&c->clocks, h->clock);
-    gp_held_free(h);
+    while (m && !gp_measurement_waits(m))
+        m = m->next;
+    return m;
+}
+
+struct gp_measurement *gp_held_first(const struct gp_context *c)
+{
+    return first_that_waits(c->launches);
+}
+
+struct gp_measurement *gp_held_next(const struct gp_measurement *m)
+{
+    return first_that_waits(m->next);
+}
+
+static void free_copy(struct gp_measurement *m)
+{
+    gp_snapshot_release(m->snapshot, m->copy);
+    m->copy = NULL;
+    if (m->clock && gp_ended_forget(m->clock)) /* else nobody uses it any more */
+        gp_clock_give_back(&m->context->clocks, m->clock);
+    m->clock = NULL;
     atomic_fetch_sub(&held_launches, 1);
 }
 
-static bool is_written(const struct gp_held *h, bool idle)
+/* To ask an event would end a capture. */
+static bool is_written(const struct gp_measurement *m, bool idle)
 {
-    if (!h->clock)
+    if (!m->clock)
         return true;
-    /* To ask an event would end a capture. */
-    return !atomic_load(&h->under_way) &&
-           (idle || (gp_captures() == 0 && gp_clock_has_stopped(h->clock)));
+    return !atomic_load(&m->under_way) &&
+           (idle || (gp_captures() == 0 && gp_clock_has_stopped(m->clock)));
 }
 
-void gp_held_release(struct gp_context *c, struct gp_held *h)
+void gp_held_release(struct gp_measurement *m)
 {
-    DL_DELETE(c->held, h);
-    if (is_written(h, false))
-        free_with_copy(c, h);
+    if (is_written(m, false))
+        free_copy(m);
     else
-        DL_APPEND(c->unwritten, h);
+        gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
+}
+
+void gp_held_leave(struct gp_measurement *m)
+{
+    if (m->copy)
+        DL_APPEND(m->context->unwritten, m);
+    else
+        gp_measurement_free(m);
 }
 
 void gp_held_release_written(struct gp_context *c, bool idle)
 {
-    struct gp_held *h, *next;
-    DL_FOREACH_SAFE(c->unwritten, h, next)
+    struct gp_measurement *m, *next;
+    DL_FOREACH(c->launches, m)
     {
-        if (!is_written(h, idle))
+        if (m->copy && !gp_measurement_waits(m) && is_written(m, idle))
+            free_copy(m);
+    }
+    DL_FOREACH_SAFE(c->unwritten, m, next)
+    {
+        if (!is_written(m, idle))
             continue;
-        DL_DELETE(c->unwritten, h);
-        free_with_copy(c, h);
+        DL_DELETE(c->unwritten, m);
+        free_copy(m);
+        gp_measurement_free(m);
     }
 }
 
-static bool any_to_be_written(const struct gp_held *list, CUdeviceptr address, uint64_t bytes)
+bool gp_held_any_unwritten(const struct gp_context *c)
 {
-    const struct gp_held *h = list;
-    while (h && (is_written(h, false) || !gp_held_copy_reaches(h->copy, address, bytes)))
-        h = h->next;
-    return h != NULL;
+    const struct gp_measurement *m = c->launches;
+    while (m && (!m->copy || gp_measurement_waits(m)))
+        m = m->next;
+    return m || c->unwritten;
+}
+
+static bool any_to_be_written(const struct gp_measurement *list, CUdeviceptr address,
+                              uint64_t bytes)
+{
+    const struct gp_measurement *m = list;
+    while (m &&
+           (!m->copy || is_written(m, false) || !gp_held_copy_reaches(m->copy, address, bytes)))
+        m = m->next;
+    return m != NULL;
 }
 
 bool gp_held_to_be_written(const struct gp_context *c, CUdeviceptr address, uint64_t bytes)
 {
-    return any_to_be_written(c->held, address, bytes) ||
+    return any_to_be_written(c->launches, address, bytes) ||
            any_to_be_written(c->unwritten, address, bytes);
 }

@@ -236,7 +236,7 @@ static bool lock_gate(enum gp_passed_over *why)
 static bool launch_deferred(const struct gp_launch *call, CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
-    struct gp_held *held = kernel ? gp_defer(call, kernel) : NULL;
+    struct gp_measurement *held = kernel ? gp_defer(call, kernel) : NULL;
     if (!held)
         return false;
     gp_end_at_exit();

@@ -5,7 +5,8 @@
 #include "cuda/cupti.h"
 #include "gate/waits.h"
 #include "launch/deferred.h"
-#include "launch/measurement.h"
+#include "launch/held.h"
+#include "launch/records.h"
 #include "launch/sampling.h"
 #include "launch/session.h"
 #include "launch/settings.h"
@@ -42,10 +43,9 @@ static void save(struct gp_measurement *m)
         return;
     struct gp_reach reach = gp_measurement_reach(m);
     bool taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
-    if (!taken && m->context->held && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
+    if (!taken && gp_held_first(m->context) && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
         gp_snapshot_done(snapshot);
         gp_drain(m->context, true);
-        m->slot = m->context->collector->slot(m->context->collection);
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     }
     if (!taken && m->context->graph_snapshot && gp_snapshot_is_short(snapshot) &&
@@ -73,7 +73,7 @@ static bool wrote_only_what_was_saved(struct gp_measurement *m)
     bool elsewhere;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
-    if (m->run.parameters) /* else all memory was copied: where they lead does not show */
+    if (m->member.run.parameters) /* else all memory was copied: where they lead does not show */
         gp_verify_count(schedule, m->call->grid);
     if (!elsewhere)
         return true;
@@ -86,23 +86,25 @@ static bool wrote_only_what_was_saved(struct gp_measurement *m)
 /* The program's launch is over, and its passes may take long: the process may be killed in them. */
 static void note_own_run(struct gp_measurement *m)
 {
-    const struct gp_context *c = m->context;
-    struct gp_pending *record = gp_measurement_record(m, true);
-    if (record)
-        gp_pending_note_own_run(record, !m->run.held, c->collector, c->collection);
+    gp_record_make(m, true);
+    gp_record_note_own_run(m, m->member.run.when != GP_RUN_LATER);
 }
 
-/* The program's own run, then the replays. */
+/* The program's own run, and behind it the replays of a launch that cannot wait. */
 static CUresult measure_by_replay(struct gp_measurement *m)
 {
     bool ended;
+    struct gp_run *run = &m->member.run;
     CUresult result = gp_own_run(m, &ended);
-    m->run.held = gp_may_be_held(m);
-    m->run.layout = m->run.held ? gp_snapshot_layout(m->snapshot) : 0;
+    run->when = gp_may_be_held(m) ? GP_RUN_LATER : GP_RUN_NOW;
+    run->layout = run->when == GP_RUN_LATER ? gp_snapshot_layout(m->snapshot) : 0;
+    gp_note_unsure(m);
     if (ended)
         note_own_run(m);
-    if (ended && wrote_only_what_was_saved(m))
-        gp_replay_passes(m, true);
+    ended = ended && wrote_only_what_was_saved(m);
+    gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
+    if (ended && run->when == GP_RUN_NOW)
+        gp_replay_at_once(m);
     if (ended && !m->broken_off.cause)
         gp_check_time(m);
     gp_put_back_final_state(m);
@@ -117,47 +119,63 @@ static uint64_t turn_of(struct gp_context *c, uint64_t launch)
     return launch < TURNS_BY_ITSELF ? launch : c->common_turns++ / SAME_TURNS;
 }
 
+static CUresult measure_time(struct gp_measurement *m)
+{
+    bool ended;
+    CUresult result = gp_own_run(m, &ended);
+    gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
+    return result;
+}
+
 /* Where nothing is replayed, or the launch cannot be, successive launches of a kernel take turns:
  * one is timed, the next ones run once in each pass. There is no turn in which nothing would be
  * collected. */
 static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
-    m->in_turn = m->run.only_pass = true;
+    m->member.run.when = GP_RUN_ONCE;
     bool timed = gp_wants_time(m), ended;
-    struct gp_passes passes = c->collector->passes(c->collection);
+    struct gp_passes passes = c->collection->collector->passes(c->collection);
     unsigned hardware = passes.hardware_wanted ? passes.hardware : 0;
     unsigned turns = timed + hardware + passes.instrumented;
     unsigned which = turns ? (unsigned)(turn_of(c, turn) % turns) : 0;
     if (turns == 0 || (timed && which == 0) || !m->kernel->ended)
-        return gp_own_run(m, &ended);
-    unsigned pass = which - timed < hardware ? which - timed : GP_INSTRUMENTED_PASS;
-    struct gp_reason too_slow = gp_too_slow(m, pass);
-    if (!too_slow.cause)
-        return gp_own_run_in_pass(m, pass);
-    CUresult result = gp_own_run(m, &ended);
-    m->broken_off = too_slow;
-    return result;
+        return measure_time(m);
+    unsigned pass = which - timed < hardware ? which - timed : passes.hardware;
+    const struct gp_step step = gp_collection_step_of(c->collection, &m->member, pass);
+    m->broken_off = gp_too_slow(m, step.kind);
+    if (m->broken_off.cause) {
+        struct gp_reason too_slow = m->broken_off;
+        m->broken_off = GP_NO_REASON;
+        CUresult result = gp_own_run(m, &ended);
+        m->broken_off = too_slow;
+        return result;
+    }
+    gp_launch_move(&m->member.state, step.kind == GP_STEP_COUNT      ? GP_LAUNCH_END
+                                     : step.kind == GP_STEP_IDENTIFY ? GP_LAUNCH_IDENTIFY
+                                                                     : GP_LAUNCH_SKIP);
+    return gp_own_run_in_pass(m, &step);
 }
 
 /* Holds the launch where it has passes to come; else these are made now. */
-static void hold(struct gp_measurement *m, struct gp_pending *record)
+static void hold(struct gp_measurement *m)
 {
     const struct gp_context *c = m->context;
-    if (!m->run.held || !c->collector->state(c->collection, m->slot).open || c->busy ||
-        gp_hold(m, record))
+    struct gp_run *run = &m->member.run;
+    if (run->when != GP_RUN_LATER || !gp_collection_is_open(c->collection, &m->member) || c->busy ||
+        gp_hold(m))
         return;
-    m->run.held = false;
-    gp_replay_passes(m, true);
+    run->when = GP_RUN_NOW;
+    gp_replay_at_once(m);
     gp_put_back_final_state(m);
-    gp_pending_amend(record, m->runs, 0, m->restored_bytes, m->broken_off);
+    gp_record_amend(m, 0, m->broken_off);
 }
 
 /* The hardware's counters cannot be had. Where nothing else can be counted either launches are only
  * timed from here on. */
 static void note_without_hardware(struct gp_context *c)
 {
-    struct gp_passes passes = c->collector->passes(c->collection);
+    struct gp_passes passes = c->collection->collector->passes(c->collection);
     c->on_trial = passes.on_trial ? passes.no_hardware : GP_NO_REASON;
     if (!passes.no_hardware.cause)
         return;
@@ -176,45 +194,66 @@ static void mark_tail(struct gp_context *c)
               gp_cuda.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
 }
 
-CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, struct gp_context *c,
-                    uint64_t index, uint64_t turn)
+/* Launches that were not waited for have filled the batch, or an abandoned kernel has kept the last
+ * ones from being read. */
+static void make_room(struct gp_context *c)
 {
-    double started = gp_clock_seconds();
-    struct gp_measurement m;
-    gp_measurement_begin(&m, call, kernel, c);
-    m.index = index;
-    m.started = started;
-    /* Launches that were not waited for have filled it, or an abandoned kernel has kept the last
-     * ones from being read. */
-    if (c->collector->full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED)
+    if (gp_collection_is_full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED)
         gp_drain(c, true);
-    struct gp_passes passes = c->collector->passes(c->collection);
-    c->counts_hardware = passes.hardware > 0;
-    c->wait_failed = false;
-    bool ended, counts = passes.hardware > 0 || passes.instrumented;
-    m.slot = c->collector->slot(c->collection);
-    if (counts && !gp_user.recorded.replay_off)
-        save(&m);
-    CUresult result = !counts      ? gp_own_run(&m, &ended)
-                      : m.snapshot ? measure_by_replay(&m)
-                                   : measure_in_turn(&m, turn);
-    note_without_hardware(c);
+}
+
+/* The launch is over: its record is made, and waits; and it waits for its batch, where it can. */
+static void settle(struct gp_measurement *m, CUresult result)
+{
+    struct gp_context *c = m->context;
+    const struct gp_launch *call = m->call;
     bool measured = result == CUDA_SUCCESS && !c->dead && gp_session_measures();
     /* One with a record has ended well by itself, even if a replay failed. */
-    if (measured || m.record)
-        gp_measurement_record(&m, m.run.held);
+    const bool recorded = measured || m->kernel_name;
+    if (recorded)
+        gp_record_make(m, m->member.run.when == GP_RUN_LATER);
     else
         gp_sampling_passed_over(call,
                                 result == CUDA_SUCCESS && !c->dead ? GP_AFTER_END : GP_FAILED);
     if (measured)
-        hold(&m, m.record);
+        hold(m);
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
+    m->call = m->kept;
+    if (!m->kept)
+        m->member.run.parameters = NULL;
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */
-    if (!c->busy && gp_pending_is_due(c->pending, c->collector, c->collection))
+    if (!c->busy && gp_records_are_due(c))
         gp_drain(c, !c->dead);
-    else if (measured || m.record)
-        gp_pending_note(&c->pending, c->collector, c->collection);
+    else if (recorded)
+        gp_records_note(c);
+}
+
+CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, struct gp_context *c,
+                    uint64_t index, uint64_t turn)
+{
+    double started = gp_clock_seconds();
+    make_room(c);
+    bool full = gp_collection_is_full(c->collection);
+    struct gp_measurement *m = full ? NULL : gp_measurement_new(call, kernel, c);
+    if (!m) {
+        gp_sampling_passed_over(call, full ? GP_BESIDE_WORK : GP_FAILED);
+        return call->run(call);
+    }
+    m->index = index;
+    m->started = started;
+    struct gp_passes passes = c->collection->collector->passes(c->collection);
+    c->counts_hardware = passes.hardware > 0;
+    c->wait_failed = false;
+    bool counts = passes.hardware > 0 || passes.instrumented;
+    if (counts && !gp_user.recorded.replay_off)
+        save(m);
+    gp_measurement_enter(m);
+    CUresult result = !counts       ? measure_time(m)
+                      : m->snapshot ? measure_by_replay(m)
+                                    : measure_in_turn(m, turn);
+    note_without_hardware(c);
+    settle(m, result);
     gp_contexts_read_others(c);
     mark_tail(c);
     return result;

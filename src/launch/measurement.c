@@ -1,13 +1,13 @@
 #include "launch/measurement.h"
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/mix.h"
 #include "gate/waits.h"
 #include "launch/kept_launch.h"
 #include "launch/settings.h"
 
-#include <math.h>
+#include <stdlib.h>
+#include <utlist.h>
 
 /* Times as long as a kernel may hold the program up (GPUPROF_TIMEOUT) instrumented passes that take
  * long may take together. */
@@ -32,28 +32,44 @@ static uint64_t warps_of(const struct gp_launch *call)
     return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
 }
 
-void gp_measurement_begin(struct gp_measurement *m, const struct gp_launch *call,
-                          struct gp_kernel *kernel, struct gp_context *c)
+struct gp_measurement *gp_measurement_new(const struct gp_launch *call, struct gp_kernel *kernel,
+                                          struct gp_context *c)
 {
-    *m = (struct gp_measurement){
-        .call = call,
-        .kernel = kernel,
-        .context = c,
-        .run = {.kernel = kernel->name,
-                .shape = gp_configuration_hash(&call->configuration, 0),
-                .warps = warps_of(call),
-                /* A kernel that waits for others goes round its loop as often as they need. */
-                .most_long_ms =
-                    gp_user.verify_always ? 0 : LONG_PASSES * 1e3 * gp_wait_first_limit(),
-                .always = call->cooperative || gp_user.verify_always,
-                .cost = &kernel->cost,
-                .code = &kernel->code,
-                .find_code = gp_kernel_find_code,
-                .find_cubin = gp_kernel_find_cubin,
-                .find_code_data = kernel,
-                .empty_caches = empty_caches,
-                .empty_caches_data = m},
-    };
+    struct gp_measurement *m = calloc(1, sizeof(*m));
+    if (!m)
+        return NULL;
+    m->call = call;
+    m->kernel = kernel;
+    m->context = c;
+    m->member.run = (struct gp_run){
+        .kernel = kernel->name,
+        .shape = gp_configuration_hash(&call->configuration, 0),
+        .warps = warps_of(call),
+        /* A kernel that waits for others goes round its loop as often as they need. */
+        .most_long_ms = gp_user.verify_always ? 0 : LONG_PASSES * 1e3 * gp_wait_first_limit(),
+        .always = call->cooperative || gp_user.verify_always,
+        .cost = &kernel->cost,
+        .code = &kernel->code,
+        .find_code = gp_kernel_find_code,
+        .find_cubin = gp_kernel_find_cubin,
+        .find_code_data = kernel,
+        .empty_caches = empty_caches,
+        .empty_caches_data = m};
+    return m;
+}
+
+void gp_measurement_free(struct gp_measurement *m)
+{
+    free(m->kept);
+    free(m->parameters);
+    free(m->kernel_name);
+    free(m);
+}
+
+void gp_measurement_enter(struct gp_measurement *m)
+{
+    gp_collection_enter(m->context->collection, &m->member);
+    DL_APPEND(m->context->launches, m);
 }
 
 /* Under the gate: one launch at a time. */
@@ -72,8 +88,8 @@ struct gp_reach gp_measurement_reach(struct gp_measurement *m)
     reach.parameters_known =
         gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
     if (reach.parameters_known) {
-        m->run.parameters = reach.parameters;
-        m->run.parameters_size = reach.parameters_size;
+        m->member.run.parameters = reach.parameters;
+        m->member.run.parameters_size = reach.parameters_size;
     }
     return reach;
 }
@@ -86,43 +102,9 @@ static bool is_reached(const void *snapshot, uint64_t value)
 void gp_measurement_note_work(struct gp_measurement *m)
 {
     const uint64_t data_words = gp_kernel_data_words(m->kernel, &m->context->device);
-    const uint64_t work = gp_parameters_hash_work(m->run.parameters, m->run.parameters_size,
-                                                  is_reached, m->snapshot, data_words);
-    m->run.work =
+    const uint64_t work =
+        gp_parameters_hash_work(m->member.run.parameters, m->member.run.parameters_size, is_reached,
+                                m->snapshot, data_words);
+    m->member.run.work =
         gp_launch_hash_caches(m->call, gp_mix(work, (uint64_t)gp_kernel_carveout(m->kernel)));
-}
-
-struct gp_pending *gp_measurement_record(struct gp_measurement *m, bool goes_on)
-{
-    struct gp_context *c = m->context;
-    const struct gp_launch *call = m->call;
-    struct gp_record launch = {
-        .index = m->index,
-        .device = c->device.ordinal,
-        .context = (uint64_t)(uintptr_t)c->handle,
-        .stream = (uint64_t)(uintptr_t)call->stream,
-        .configuration = call->configuration,
-        .passes = m->runs,
-        .saved_bytes = m->snapshot ? gp_snapshot_bytes(m->snapshot) : 0,
-        .restored_bytes = m->restored_bytes,
-        .graph = call->of_graph,
-        .start_ms = rint(1e6 * m->started) / 1e3, /* the clock has no more that can be relied on */
-        .skipped = gp_reason_or(m->broken_off, m->not_replayed),
-    };
-    gp_kernel_describe(m->kernel, &launch);
-    struct gp_reason not_run =
-        m->broken_off.cause    ? m->broken_off
-        : m->in_turn           ? GP_REASON(COUNTED_ELSEWHERE)
-        : launch.skipped.cause ? launch.skipped
-        : goes_on              ? GP_REASON(NOT_READ)
-                               : GP_REASON_TEXT(NO_PASS, "no counter of the selection exists here");
-    double duration_ns = rint(1e6 * m->run.native_ms);
-    if (m->in_turn && duration_ns == 0)
-        duration_ns = GP_DURATION_ELSEWHERE;
-    launch.overhead_ms = 1e3 * (gp_clock_seconds() - m->started);
-    if (m->record)
-        gp_pending_renew(m->record, &launch, not_run, duration_ns);
-    else
-        m->record = gp_pending_add(&c->pending, m->slot, &launch, not_run, duration_ns);
-    return m->record;
 }

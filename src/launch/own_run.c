@@ -152,8 +152,8 @@ void gp_read_clock(struct gp_measurement *m)
     if (gp_cuda.cuEventElapsedTime(&all, c->starts[GP_STARTS - 1], c->end) != CUDA_SUCCESS)
         return;
     double kernel = all > c->empty_ms ? all - c->empty_ms : 0;
-    if (m->run.native_ms == 0 || kernel < m->run.native_ms)
-        m->run.native_ms = kernel;
+    if (m->member.run.native_ms == 0 || kernel < m->member.run.native_ms)
+        m->member.run.native_ms = kernel;
 }
 
 /* The program's own launch: the driver's work for it, code that it loads say, is its own. */
@@ -210,21 +210,22 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
         gp_kernel_ended(m->kernel, m->seconds);
         if (timed)
             gp_read_clock(m);
-        gp_kernel_took(m->kernel, m->run.native_ms);
-        gp_leave_to_program(m, m->run.native_ms > 0 ? m->run.native_ms / 1e3 : m->seconds);
+        gp_kernel_took(m->kernel, m->member.run.native_ms);
+        gp_leave_to_program(m, m->member.run.native_ms > 0 ? m->member.run.native_ms / 1e3
+                                                           : m->seconds);
     }
     return result;
 }
 
 /* The program's own launch, in a pass. A launch that is refused there, where the code may need more
  * than there is, is made plainly. */
-CUresult gp_own_run_in_pass(struct gp_measurement *m, unsigned pass)
+CUresult gp_own_run_in_pass(struct gp_measurement *m, const struct gp_step *step)
 {
     bool ended;
-    if (!gp_begin_pass(m, pass))
+    if (!gp_begin_pass(m, step))
         return gp_own_run(m, &ended);
     CUresult result;
-    gp_run_pass(m, pass, &result);
+    gp_run_pass(m, step, &result);
     if (result == CUDA_SUCCESS)
         return result;
     m->broken_off = gp_cuda_reason(result);

@@ -27,7 +27,7 @@ const char *gp_recording_name(void);
 void gp_recording_device(const struct gp_device *device);
 /* The two below: `noted`: an early line of the launch stands there already. */
 void gp_recording_launch(const struct gp_record *launch, bool noted);
-/* duration_ns as in launch/pending.h. */
+/* duration_ns as in launch/measurement.h. */
 void gp_recording_early(const struct gp_record *launch, double duration_ns, bool noted);
 void gp_recording_ended(uint64_t index, double duration_ns);
 /* The process has made so many launches: said where some have no line, and again where it changes.

@@ -2,7 +2,6 @@
 #include "gate/waits.h"
 #include "launch/measurement.h"
 #include "launch/session.h"
-#include "launch/together.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,10 +45,10 @@ static double limit_of(const struct gp_measurement *m, double factor)
     return fmax(least, factor * own_seconds(m));
 }
 
-struct gp_reason gp_too_slow(const struct gp_measurement *m, unsigned pass)
+struct gp_reason gp_too_slow(const struct gp_measurement *m, enum gp_step_kind kind)
 {
-    double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
-    if (pass != GP_INSTRUMENTED_PASS)
+    double own = m->member.run.native_ms > 0 ? m->member.run.native_ms / 1e3 : own_seconds(m);
+    if (!gp_step_is_instrumented(kind))
         return GP_NO_REASON;
     if (m->context->time_limited && INSTRUMENTED_FACTOR * own > LEAST_TIME_LIMIT)
         return GP_REASON_TEXT(INSTRUMENTED_TOO_SLOW,
@@ -69,11 +68,11 @@ struct gp_reason gp_too_slow(const struct gp_measurement *m, unsigned pass)
 }
 
 /* The program stands still for that long, and its user would not know why. */
-static void announce(const struct gp_measurement *m, unsigned pass)
+static void announce(const struct gp_measurement *m, enum gp_step_kind kind)
 {
     static struct gp_say_limit once;
-    double own = m->run.native_ms > 0 ? m->run.native_ms / 1e3 : own_seconds(m);
-    if (pass != GP_INSTRUMENTED_PASS || INSTRUMENTED_FACTOR * own < ANNOUNCED_SECONDS ||
+    double own = m->member.run.native_ms > 0 ? m->member.run.native_ms / 1e3 : own_seconds(m);
+    if (!gp_step_is_instrumented(kind) || INSTRUMENTED_FACTOR * own < ANNOUNCED_SECONDS ||
         m->kernel->announced)
         return;
     m->kernel->announced = true;
@@ -101,11 +100,11 @@ void gp_put_back_final_state(struct gp_measurement *m)
     gp_not_put_back("a replay", why);
 }
 
-bool gp_begin_pass(struct gp_measurement *m, unsigned pass)
+bool gp_begin_pass(struct gp_measurement *m, const struct gp_step *step)
 {
-    struct gp_context *c = m->context;
+    struct gp_collection *c = m->context->collection;
     struct gp_reason why;
-    bool begun = c->collector->begin(c->collection, m->slot, pass, &m->run, &why);
+    bool begun = c->collector->begin(c, step, &why);
     if (!begun)
         m->broken_off = why;
     return begun;
@@ -113,25 +112,23 @@ bool gp_begin_pass(struct gp_measurement *m, unsigned pass)
 
 /* It has ended by itself before, but this launch, or this run of it, does not: it waits for the
  * host after all. To end the pass would be to wait for it. */
-static void abandon_in_pass(struct gp_measurement *m, unsigned pass, double seconds)
+static void abandon_in_pass(struct gp_measurement *m, const struct gp_step *step, double seconds)
 {
-    struct gp_context *c = m->context;
-    c->in_pass = true;
     gp_kernels_all_collected();
-    c->pass = pass;
-    c->pass_slot = m->slot;
+    m->context->open_pass = *step;
+    m->context->in_pass = true;
     gp_abandon(m, seconds);
 }
 
-CUresult gp_wait_in_pass(struct gp_measurement *m, unsigned pass)
+CUresult gp_wait_in_pass(struct gp_measurement *m, const struct gp_step *step)
 {
     double seconds =
-        limit_of(m, pass == GP_INSTRUMENTED_PASS ? INSTRUMENTED_FACTOR : REPLAY_FACTOR);
+        limit_of(m, gp_step_is_instrumented(step->kind) ? INSTRUMENTED_FACTOR : REPLAY_FACTOR);
     double waited = 0;
     CUresult outcome = gp_wait_for_kernel(m, seconds, &waited);
     if (outcome == CUDA_ERROR_NOT_READY)
-        abandon_in_pass(m, pass, seconds);
-    else if (m->run.only_pass)
+        abandon_in_pass(m, step, seconds);
+    else if (m->member.run.when == GP_RUN_ONCE)
         gp_leave_to_program(m, fmin(waited, gp_kernel_shortest(m->kernel)));
     return outcome;
 }
@@ -148,14 +145,14 @@ static void bound_time(struct gp_measurement *m)
     }
 }
 
-bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
+bool gp_run_pass(struct gp_measurement *m, const struct gp_step *step, CUresult *result)
 {
     struct gp_context *c = m->context;
     m->kernel->collected = true;
-    bool bounded =
-        pass != GP_INSTRUMENTED_PASS && gp_record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
+    bool bounded = !gp_step_is_instrumented(step->kind) &&
+                   gp_record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
     *result = m->call->run(m->call);
-    CUresult outcome = *result == CUDA_SUCCESS ? gp_wait_in_pass(m, pass) : CUDA_SUCCESS;
+    CUresult outcome = *result == CUDA_SUCCESS ? gp_wait_in_pass(m, step) : CUDA_SUCCESS;
     if (outcome == CUDA_ERROR_NOT_READY)
         return false;
     if (outcome != CUDA_SUCCESS) {
@@ -163,8 +160,7 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
         return false;
     }
     struct gp_reason why;
-    m->run.refused = *result != CUDA_SUCCESS;
-    bool ended = c->collector->end(c->collection, m->slot, pass, &m->run, &why);
+    bool ended = c->collection->collector->end(c->collection, step, *result != CUDA_SUCCESS, &why);
     if (!ended)
         m->broken_off = why;
     if (*result != CUDA_SUCCESS)
@@ -172,7 +168,7 @@ bool gp_run_pass(struct gp_measurement *m, unsigned pass, CUresult *result)
     if (bounded)
         bound_time(m);
     m->runs++;
-    m->ended_alone = true;
+    m->member.run.unsure = false;
     return ended;
 }
 
@@ -188,11 +184,11 @@ bool gp_put_in_place(struct gp_measurement *m, bool by_driver)
 }
 
 /* Puts memory back to where the program's own run started from. False where that must not be. */
-static bool rewind_memory(struct gp_measurement *m, unsigned pass)
+static bool rewind_memory(struct gp_measurement *m, bool by_driver)
 {
     struct gp_reason why;
     if (m->copy)
-        return gp_put_in_place(m, pass == GP_INSTRUMENTED_PASS && m->run.in_row);
+        return gp_put_in_place(m, by_driver);
     if (!gp_snapshot_rewind(m->snapshot, &why)) {
         m->broken_off = why;
         return false;
@@ -208,9 +204,9 @@ static bool rewind_memory(struct gp_measurement *m, unsigned pass)
     return true;
 }
 
-bool gp_is_to_be_rehearsed(const struct gp_measurement *m)
+void gp_note_unsure(struct gp_measurement *m)
 {
-    return !m->ended_alone && INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
+    m->member.run.unsure = INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
 }
 
 /* A replay that counts nothing. False where the kernel does not end, or has failed. */
@@ -228,56 +224,57 @@ static bool rehearse(struct gp_measurement *m)
     else if (outcome != CUDA_SUCCESS)
         gp_context_died(m, outcome);
     m->runs += outcome == CUDA_SUCCESS;
-    m->ended_alone = outcome == CUDA_SUCCESS;
-    return m->ended_alone;
+    if (outcome != CUDA_SUCCESS)
+        return false;
+    m->member.run.unsure = false;
+    return true;
 }
 
-/* One pass from the memory the program's own run started from. False where no more passes of that
- * kind can be made. Our own kernels run before the pass begins: a pass counts every kernel there
- * is. */
-static bool replay_pass(struct gp_measurement *m, unsigned pass)
+/* Our own kernels run before the pass begins: a pass counts every kernel there is. */
+bool gp_replay_step(struct gp_measurement *m, const struct gp_step *step)
 {
-    struct gp_reason too_slow = gp_too_slow(m, pass);
+    const bool instrumented = gp_step_is_instrumented(step->kind);
+    const bool by_driver = instrumented && step->in_row;
+    struct gp_reason too_slow = gp_too_slow(m, step->kind);
     if (too_slow.cause) {
         m->broken_off = too_slow;
         return false;
     }
-    announce(m, pass);
-    if (!rewind_memory(m, pass))
+    announce(m, step->kind);
+    if (!rewind_memory(m, by_driver))
         return false;
-    if (pass == GP_INSTRUMENTED_PASS && gp_is_to_be_rehearsed(m) &&
-        (!rehearse(m) || !rewind_memory(m, pass)))
+    if (instrumented && m->member.run.unsure && (!rehearse(m) || !rewind_memory(m, by_driver)))
         return false;
-    if (!gp_begin_pass(m, pass))
+    if (!gp_begin_pass(m, step))
         return false;
     CUresult result;
-    bool ended = gp_run_pass(m, pass, &result);
+    bool ended = gp_run_pass(m, step, &result);
     if (result != CUDA_SUCCESS)
         m->broken_off = gp_cuda_reason(result);
     return ended;
 }
 
-/* A replay for each pass. */
-void gp_replay_passes(struct gp_measurement *m, bool made)
+/* An instrumented pass that could not be made in one way may be made in another. */
+void gp_replay_at_once(struct gp_measurement *m)
 {
-    struct gp_context *c = m->context;
-    unsigned pass, refused = GP_INSTRUMENTED_PASS + 1;
-    while (gp_context_goes_on(c) &&
-           c->collector->next(c->collection, m->slot, &m->run, made, &pass)) {
-        if (pass == refused)
-            m->broken_off = GP_NO_REASON; /* it is made in another way */
-        made = pass == GP_BLANK_PASS || pass == GP_BUNDLE_PASS ? gp_count_together(m, pass)
-                                                               : replay_pass(m, pass);
-        refused = made ? GP_INSTRUMENTED_PASS + 1 : pass;
+    struct gp_collection *c = m->context->collection;
+    struct gp_step step;
+    bool broken_off_in_code = false;
+    while (gp_context_goes_on(m->context) && gp_collection_next(c, &m->member, &step)) {
+        const bool instrumented = gp_step_is_instrumented(step.kind);
+        if (instrumented && broken_off_in_code)
+            m->broken_off = GP_NO_REASON;
+        const bool well = gp_replay_step(m, &step);
+        broken_off_in_code = instrumented && !well;
+        gp_collection_stepped(c, &step, well);
     }
 }
 
 bool gp_wants_time(const struct gp_measurement *m)
 {
-    const struct gp_context *c = m->context;
+    struct gp_collection *c = m->context->collection;
     size_t count;
-    const struct gp_counter *counters =
-        c->collector->read(c->collection, m->slot, GP_NO_REASON, &count);
+    const struct gp_counter *counters = c->collector->read(c, &m->member, GP_NO_REASON, &count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(counters[i].name, GP_DURATION_COUNTER) == 0)
             return true;
@@ -286,7 +283,7 @@ bool gp_wants_time(const struct gp_measurement *m)
 
 bool gp_time_replay(struct gp_measurement *m)
 {
-    if (!rewind_memory(m, 0))
+    if (!rewind_memory(m, false))
         return false;
     if (!gp_start_clock(m) || !rehearse(m))
         return false;
@@ -299,18 +296,18 @@ bool gp_time_replay(struct gp_measurement *m)
  * was held up. */
 static bool is_time_doubtful(const struct gp_measurement *m)
 {
-    double ms = m->run.native_ms;
+    double ms = m->member.run.native_ms;
     if (ms > MOST_DOUBTFUL_MS)
         return false;
     return !m->kernel->timed || m->time_is_late ||
            (m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS) ||
-           gp_times_doubt(&m->kernel->times, m->run.shape, ms);
+           gp_times_doubt(&m->kernel->times, m->member.run.shape, ms);
 }
 
 /* One more replay, plain. */
 void gp_check_time(struct gp_measurement *m)
 {
-    const double first = m->run.native_ms;
+    const double first = m->member.run.native_ms;
     if (first == 0 || !gp_wants_time(m))
         return;
     if (is_time_doubtful(m)) {
@@ -318,13 +315,13 @@ void gp_check_time(struct gp_measurement *m)
             return; /* the time is as good as it was */
         m->kernel->timed = true;
     }
-    gp_times_count(&m->kernel->times, m->run.shape, first, m->run.native_ms);
+    gp_times_count(&m->kernel->times, m->member.run.shape, first, m->member.run.native_ms);
 }
 
 bool gp_check_time_again(struct gp_measurement *m)
 {
-    const double ms = m->run.native_ms;
+    const double ms = m->member.run.native_ms;
     return ms > 0 && ms <= MOST_DOUBTFUL_MS && m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS &&
            gp_context_goes_on(m->context) && gp_wants_time(m) && gp_time_replay(m) &&
-           m->run.native_ms < ms;
+           m->member.run.native_ms < ms;
 }

@@ -1,22 +1,15 @@
 #include "launch/together.h"
 
-#include "counters/batch.h"
 #include "launch/held.h"
-
-#include <utlist.h>
-
-static unsigned bundle_of(const struct gp_measurement *m)
-{
-    return m->context->collector->state(m->context->collection, m->slot).bundle;
-}
+#include "launch/records.h"
 
 /* False where the launch was refused, did not end, or failed. */
-static bool launch(struct gp_measurement *m, unsigned pass)
+static bool launch(struct gp_measurement *m, const struct gp_step *step)
 {
     CUresult result = gp_put_in_place(m, false) ? m->call->run(m->call) : CUDA_ERROR_NOT_SUPPORTED;
     if (result != CUDA_SUCCESS)
         return false;
-    CUresult outcome = gp_wait_in_pass(m, pass);
+    CUresult outcome = gp_wait_in_pass(m, step);
     if (outcome != CUDA_SUCCESS && outcome != CUDA_ERROR_NOT_READY)
         gp_context_died(m, outcome);
     m->runs += outcome == CUDA_SUCCESS;
@@ -24,16 +17,13 @@ static bool launch(struct gp_measurement *m, unsigned pass)
 }
 
 /* The time of all is the first one's, whose pass it is. */
-static bool launch_all(struct gp_context *c, unsigned bundle, unsigned pass)
+static bool launch_all(struct gp_context *c, const struct gp_step *step)
 {
-    struct gp_held *h;
-    DL_FOREACH(c->held, h)
-    {
-        struct gp_measurement *m = &h->measurement;
-        if (bundle_of(m) != bundle)
+    for (struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m)) {
+        if (m->member.bundle != step->member->bundle)
             continue;
-        bool ended = launch(m, pass);
-        gp_pending_amend(h->record, m->runs, 0, m->restored_bytes, m->broken_off);
+        bool ended = launch(m, step);
+        gp_record_amend(m, 0, m->broken_off);
         if (!ended)
             return false;
     }
@@ -41,16 +31,14 @@ static bool launch_all(struct gp_context *c, unsigned bundle, unsigned pass)
 }
 
 /* In the range nothing is copied but the memory that a launch starts from. */
-static bool keep_all(struct gp_measurement *first, unsigned bundle)
+static bool keep_all(struct gp_measurement *first)
 {
     struct gp_held_copy *copies[GP_MOST_TOGETHER];
-    const struct gp_held *h;
     size_t count = 0;
-    DL_FOREACH(first->context->held, h)
-    {
-        if (bundle_of(&h->measurement) == bundle && count < GP_MOST_TOGETHER)
-            copies[count++] = h->copy;
-    }
+    const struct gp_context *c = first->context;
+    for (const struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m))
+        if (m->member.bundle == first->member.bundle && count < GP_MOST_TOGETHER)
+            copies[count++] = m->copy;
     struct gp_reason why;
     bool kept = gp_snapshot_keep(first->snapshot, copies, count, false, &why);
     if (!kept)
@@ -58,20 +46,17 @@ static bool keep_all(struct gp_measurement *first, unsigned bundle)
     return kept;
 }
 
-bool gp_count_together(struct gp_measurement *first, unsigned pass)
+bool gp_count_together(struct gp_measurement *first, const struct gp_step *step)
 {
     struct gp_context *c = first->context;
     struct gp_reason why;
-    if (!keep_all(first, bundle_of(first)) || !gp_begin_pass(first, pass))
+    if (!keep_all(first) || !gp_begin_pass(first, step))
         return false;
-    bool made = pass == GP_BLANK_PASS ? gp_put_in_place(first, false)
-                                      : launch_all(c, bundle_of(first), pass);
+    bool made = step->kind == GP_STEP_BLANK ? gp_put_in_place(first, false) : launch_all(c, step);
     /* While an abandoned kernel runs it cannot be ended. */
     if (!gp_context_goes_on(c))
         return false;
-    first->run.refused = !made;
-    bool ended = c->collector->end(c->collection, first->slot, pass, &first->run, &why);
-    first->run.refused = false;
+    bool ended = c->collection->collector->end(c->collection, step, !made, &why);
     if (!ended)
         first->broken_off = why;
     return made && ended;

@@ -4,8 +4,8 @@
 
 #include "launch/measurement.h"
 
-/* Makes a pass of the bundle of which this launch is the first: GP_BLANK_PASS or GP_BUNDLE_PASS.
- * False where it was not made; the reason is in that launch. */
-bool gp_count_together(struct gp_measurement *first, unsigned pass);
+/* Makes a step of the bundle of which this launch is the first, or its blank. False where it was
+ * not made; the reason is in that launch. */
+bool gp_count_together(struct gp_measurement *first, const struct gp_step *step);
 
 #endif

@@ -641,7 +641,7 @@ instrument() {
 }
 
 @test "a fingerprint that cannot be taken is not that of other launches" {
-    # From the second sweep on, in which launches are compared that were assumed to be alike.
+    # Where launches are compared that were assumed to be alike.
     GPUSIM_FAILS=cuptiSassMetricsEnable@2+ alike 40x256 40x300 40x200 40x256 40x200
     [ "$lost" -eq 0 ]
 }

@@ -13,6 +13,10 @@
 
 #include <cmocka.h>
 
+static struct gp_member members[32];
+static struct gp_share_facts facts[32];
+static struct gp_batch batch;
+
 /* A batch, a letter for each launch; the letter is its fingerprint. Capitals were assumed, others
  * compared. '-': not compared; '.': it is not to be counted; '!' behind a launch: alone in any
  * case;
@@ -52,41 +56,47 @@ static unsigned measured_of(const struct row *row, char letter)
                                                : 0;
 }
 
-static unsigned read_batch(const struct row *row, struct gp_batch_launch *launches)
+static void read_launch(const struct row *row, char at)
 {
-    unsigned count = 0;
-    for (const char *at = row->batch; *at; at++) {
-        struct gp_batch_launch *l = &launches[count ? count - 1 : 0];
-        if (*at == '!')
-            l->alone = true;
-        else if (*at == '?')
-            l->tells_all = false;
-        else if (*at == '~')
-            l->layout = 100 + count;
-        else if (*at == '/')
-            l->layout = 0;
-        else {
-            const char letter = (char)(*at | 0x20);
-            launches[count++] = (struct gp_batch_launch){
-                .counted = *at != '.',
-                .identified = *at != '-' && *at != '.',
-                .tells_all = true,
-                .assumed = *at >= 'A' && *at <= 'Z',
-                .fingerprint = {.kernel = (uint64_t)letter},
-                .measured = measured_of(row, letter),
-                .layout = 7,
-                .fingerprint_ms = 0.3,
-            };
-        }
-    }
-    return count;
+    const char letter = (char)(at | 0x20);
+    struct gp_member *m = &members[batch.count];
+    *m = (struct gp_member){.run = {.when = GP_RUN_LATER, .layout = 7},
+                            .state = GP_LAUNCH_ALIKE,
+                            .identity = at == '-' || at == '.'   ? GP_NO_IDENTITY
+                                        : at >= 'A' && at <= 'Z' ? GP_ASSUMED_IDENTITY
+                                                                 : GP_FOUND_IDENTITY};
+    facts[batch.count] = (struct gp_share_facts){.counted = at != '.',
+                                                 .complete = true,
+                                                 .measured = measured_of(row, letter),
+                                                 .fingerprint = {.kernel = (uint64_t)letter},
+                                                 .fingerprint_ms = 0.3};
+    gp_batch_enter(&batch, m);
 }
 
-static char share_of(const struct gp_batch_launch *l)
+static void read_batch(const struct row *row)
 {
-    return !l->counted               ? '-'
-           : l->share == GP_ALONE    ? '1'
-           : l->share == GP_TOGETHER ? (char)('a' + l->bundle - 1)
+    batch = (struct gp_batch){0};
+    for (const char *at = row->batch; *at; at++) {
+        struct gp_member *m = &members[batch.count ? batch.count - 1 : 0];
+        if (*at == '!')
+            m->round = 1;
+        else if (*at == '?')
+            facts[batch.count - 1].complete = false;
+        else if (*at == '~')
+            m->run.layout = 100 + batch.count;
+        else if (*at == '/')
+            m->run.layout = 0;
+        else
+            read_launch(row, *at);
+    }
+}
+
+static char share_of(unsigned i)
+{
+    const struct gp_member *m = &members[i];
+    return !facts[i].counted         ? '-'
+           : m->share == GP_ALONE    ? '1'
+           : m->share == GP_TOGETHER ? (char)('a' + m->bundle - 1)
                                      : '0';
 }
 
@@ -94,12 +104,11 @@ static void each_launch_has_its_share(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct gp_batch_launch launches[32];
         char shares[33] = "";
-        unsigned count = read_batch(&rows[i], launches);
-        gp_batch_decide(launches, count, true);
-        for (unsigned k = 0; k < count; k++)
-            shares[k] = share_of(&launches[k]);
+        read_batch(&rows[i]);
+        gp_batch_share(&batch, facts, true);
+        for (unsigned k = 0; k < batch.count; k++)
+            shares[k] = share_of(k);
         if (strcmp(shares, rows[i].shares) != 0)
             fail_msg("%s: %s", rows[i].name, shares);
     }
@@ -108,28 +117,26 @@ static void each_launch_has_its_share(void **state)
 static void with_several_passes_none_share(void **state)
 {
     (void)state;
-    struct gp_batch_launch launches[8];
     const struct row row = {.batch = "xXXyyyyy", .known = "x"};
-    unsigned count = read_batch(&row, launches);
-    gp_batch_decide(launches, count, false);
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(launches[i].share, i == 0 ? GP_NOT_AT_ALL : GP_ALONE);
+    read_batch(&row);
+    gp_batch_share(&batch, facts, false);
+    for (unsigned i = 0; i < batch.count; i++)
+        assert_int_equal(members[i].share, i == 0 ? GP_NOT_AT_ALL : GP_ALONE);
     const struct row due = {.batch = "xxxx", .known = "X"};
-    count = read_batch(&due, launches);
-    gp_batch_decide(launches, count, false);
-    for (unsigned i = 0; i < count; i++)
-        assert_int_equal(launches[i].share, i == 0 ? GP_ALONE : GP_NOT_AT_ALL);
+    read_batch(&due);
+    gp_batch_share(&batch, facts, false);
+    for (unsigned i = 0; i < batch.count; i++)
+        assert_int_equal(members[i].share, i == 0 ? GP_ALONE : GP_NOT_AT_ALL);
 }
 
-static bool is_identified(const char *batch, const char *known, double fingerprint_ms)
+static bool is_identified(const char *launches, const char *known, double fingerprint_ms)
 {
-    struct gp_batch_launch launches[32];
-    const struct row row = {.batch = batch, .known = known};
-    unsigned count = read_batch(&row, launches);
-    for (unsigned i = 0; i < count; i++)
-        launches[i].fingerprint_ms = fingerprint_ms;
-    gp_batch_decide(launches, count, true);
-    return gp_batch_is_to_be_identified(launches, count);
+    const struct row row = {.batch = launches, .known = known};
+    read_batch(&row);
+    for (unsigned i = 0; i < batch.count; i++)
+        facts[i].fingerprint_ms = fingerprint_ms;
+    gp_batch_share(&batch, facts, true);
+    return gp_batch_is_to_be_identified(&batch, facts);
 }
 
 static void assumed_launches_are_identified_where_that_is_quicker(void **state)
@@ -151,6 +158,273 @@ static void assumed_launches_are_identified_where_that_is_quicker(void **state)
     assert_false(is_identified("xxx", "x", 1));
     assert_false(is_identified("...", "x", 1));
 }
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* A batch and the steps of it. A letter for each launch, with the facts found of it:
+ * n  its fingerprint is new             u  no fingerprint pays
+ * l  it is like a launch before         f  its fingerprint cannot be taken
+ * d  so it seems, and it is not         t  instrumented code takes too long
+ * m  it is like a launch of the batch   F  new, and it cannot be measured
+ * a  it is assumed to be alike, and is  T  like a launch before, and counted together
+ * x  it is assumed, and is not          X  the same, and the sum is wrong
+ * k  like a launch before, and not counted
+ * A '?' behind it: whether it ends is to be seen first. Steps, with the number of the launch:
+ * I  identify  C  count, with the pass  B  blank  G  the bundle  M  measure
+ * R  read      S  settle                A  again */
+struct steps {
+    const char *name, *launches;
+    unsigned hardware; /* passes */
+    const char *steps;
+};
+
+static const struct steps all_steps[] = {
+    {"nothing to do", "", 1, ""},
+    {"a new launch", "n", 1, "I0 C00 M0"},
+    {"a launch like one before", "l", 1, "I0 C00 R"},
+    {"launches of both kinds", "nl", 1, "I0 I1 C00 C10 M0 R"},
+    {"each kind of step for all", "nnl", 2, "I0 I1 I2 C00 C10 C20 C01 C11 C21 M0 M1 R"},
+    {"no counters of the hardware", "nu", 0, "I0 M0 M1"},
+    {"a launch whose fingerprint does not pay", "u", 1, "C00 M0"},
+    {"a launch whose fingerprint cannot be taken", "f", 1, "I0 C00 M0"},
+    {"a launch that takes too long", "t", 2, "C00 C01"},
+    {"a launch that cannot be measured", "F", 1, "I0 C00 M0"},
+    {"the hardware says that it is another one", "d", 1, "I0 C00 R M0"},
+    {"a launch like one of the batch", "nm", 1, "I0 I1 C00 C10 M0 R S"},
+    {"assumed launches are not identified", "aa", 1, "C00 C10 R"},
+    {"but when the hardware says no", "xa", 1, "C00 C10 R A I0 C00 R"},
+    {"enough is known of launches like it", "k", 1, "I0"},
+    {"launches that are counted together", "TTT", 1, "I0 I1 I2 B0 G0 R"},
+    {"and by themselves, if their sum is wrong", "XX", 1, "I0 I1 B0 G0 R A C00 C10 R"},
+    {"others are counted between them", "nTT", 1, "I0 I1 I2 C00 B1 G1 M0 R"},
+    {"launches that may not end come first", "nn?u", 1, "I1 I0 C10 C00 C20 M1 M0 M2"},
+};
+
+struct found {
+    char letter;
+    bool again; /* in another round */
+};
+static struct found found[8];
+
+static void consider(unsigned i)
+{
+    const char l = found[i].letter;
+    bool assumed = (l == 'a' || l == 'x') && !found[i].again;
+    if (assumed)
+        members[i].identity = GP_ASSUMED_IDENTITY;
+    gp_launch_move(&members[i].state, assumed    ? GP_LAUNCH_ASSUME
+                                      : l == 'u' ? GP_LAUNCH_SKIP
+                                      : l == 't' ? GP_LAUNCH_LEAVE_OUT
+                                                 : GP_LAUNCH_IDENTIFY);
+}
+
+static bool identify(unsigned i)
+{
+    const char l = found[i].letter;
+    if (l == 'f')
+        return false;
+    members[i].identity = GP_FOUND_IDENTITY;
+    gp_launch_move(&members[i].state, l == 'n' || l == 'F' ? GP_LAUNCH_FIND_NONE : GP_LAUNCH_FIND);
+    return true;
+}
+
+static void share(void)
+{
+    for (unsigned i = 0; i < batch.count; i++) {
+        struct gp_member *m = &members[i];
+        const char l = found[i].letter;
+        if (m->round != batch.round)
+            continue;
+        m->share = l == 'k'                                    ? GP_NOT_AT_ALL
+                   : (l == 'T' || l == 'X') && !found[i].again ? GP_TOGETHER
+                                                               : GP_ALONE;
+        if (m->share == GP_NOT_AT_ALL)
+            gp_launch_move(&m->state, GP_LAUNCH_CONFIRM);
+        if (m->share != GP_TOGETHER)
+            continue;
+        if (batch.bundle_count == 0)
+            batch.bundles[batch.bundle_count++] = (struct gp_bundle){.first = i};
+        m->bundle = 1;
+    }
+}
+
+static void judge(void)
+{
+    for (unsigned i = 0; i < batch.count; i++) {
+        struct gp_member *m = &members[i];
+        const char l = found[i].letter;
+        if (!gp_launch_awaits_hardware(m->state) || m->round != batch.round)
+            continue;
+        bool denied = (l == 'x' || l == 'X') && !found[i].again;
+        gp_launch_move(&m->state, denied     ? GP_LAUNCH_DENY
+                                  : l == 'd' ? GP_LAUNCH_LOSE
+                                  : l == 'm' ? GP_LAUNCH_CONFIRM_MEMBER
+                                             : GP_LAUNCH_CONFIRM);
+        m->bundle = 0;
+        if (denied)
+            gp_batch_put_off(&batch, m);
+        found[i].again = denied;
+    }
+    batch.bundle_count = 0;
+}
+
+/* The step as text, and its effect. */
+static bool make(const struct gp_step *step, char *text)
+{
+    const unsigned i = step->member ? step->member->number : 0;
+    *text = '\0';
+    switch (step->kind) {
+    case GP_STEP_CONSIDER:
+        consider(i);
+        return true;
+    case GP_STEP_IDENTIFY:
+        sprintf(text, "I%u", i);
+        return identify(i);
+    case GP_STEP_CHOOSE:
+        return true;
+    case GP_STEP_SHARE:
+        share();
+        return true;
+    case GP_STEP_COUNT:
+        sprintf(text, "C%u%u", i, step->pass);
+        members[i].passes = step->pass + 1;
+        return true;
+    case GP_STEP_BLANK:
+        sprintf(text, "B%u", i);
+        return true;
+    case GP_STEP_TOGETHER:
+        sprintf(text, "G%u", i);
+        return true;
+    case GP_STEP_MEASURE:
+        sprintf(text, "M%u", i);
+        if (found[i].letter != 'F')
+            gp_launch_move(&members[i].state, GP_LAUNCH_MEASURE);
+        return found[i].letter != 'F';
+    case GP_STEP_READ:
+        strcpy(text, "R");
+        judge();
+        return true;
+    case GP_STEP_SETTLE:
+        strcpy(text, "S");
+        for (unsigned k = 0; k < batch.count; k++)
+            if (members[k].state == GP_LAUNCH_LIKE_MEMBER)
+                gp_launch_move(&members[k].state, GP_LAUNCH_CONFIRM);
+        return true;
+    case GP_STEP_AGAIN:
+        strcpy(text, "A");
+        return true;
+    default:
+        fail();
+    }
+    return false;
+}
+
+static void begin(const char *launches)
+{
+    batch = (struct gp_batch){0};
+    for (const char *at = launches; *at; at++) {
+        if (*at == '?') {
+            members[batch.count - 1].run.unsure = true;
+            continue;
+        }
+        found[batch.count] = (struct found){*at, false};
+        members[batch.count] =
+            (struct gp_member){.run = {.when = GP_RUN_LATER, .layout = 7}, .state = GP_LAUNCH_RAN};
+        gp_batch_enter(&batch, &members[batch.count]);
+    }
+}
+
+static void each_batch_makes_its_steps(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(all_steps) / sizeof(all_steps[0]); i++) {
+        const struct gp_batch_facts f = {
+            .session = true, .instrumented = true, .hardware_passes = all_steps[i].hardware};
+        char steps[256] = "";
+        struct gp_step step;
+        begin(all_steps[i].launches);
+        for (unsigned n = 0; gp_batch_next(&batch, &f, &step); n++) {
+            char text[16];
+            assert_true(n < 64);
+            bool well = make(&step, text);
+            gp_batch_stepped(&batch, &step, well);
+            if (*text)
+                snprintf(steps + strlen(steps), sizeof(steps) - strlen(steps), "%s%s",
+                         *steps ? " " : "", text);
+        }
+        if (strcmp(steps, all_steps[i].steps) != 0)
+            fail_msg("%s: %s", all_steps[i].name, steps);
+        for (unsigned k = 0; k < batch.count; k++)
+            assert_false(gp_launch_is_undecided(members[k].state));
+    }
+}
+
+/* A launch that cannot wait is counted before it is identified, and nothing confirms it; where the
+ * session stands in instrumented code it is counted behind it. */
+static void a_launch_that_cannot_wait_makes_its_steps_at_once(void **state)
+{
+    static const struct {
+        char letter;
+        const char *steps;
+        bool stands;
+    } at_once[] = {{'n', "I0 M0 C00 C01", true},  {'l', "I0 C00 C01", true},
+                   {'n', "C00 C01 I0 M0", false}, {'l', "C00 C01 I0", false},
+                   {'u', "C00 C01 M0", false},    {'t', "C00 C01", false},
+                   {'f', "C00 C01 I0 M0", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(at_once) / sizeof(at_once[0]); i++) {
+        const struct gp_batch_facts f = {.session = true,
+                                         .instrumented = true,
+                                         .hardware_passes = 2,
+                                         .code_first = at_once[i].stands};
+        char steps[64] = "", text[16];
+        struct gp_step step;
+        begin((const char[]){at_once[i].letter, '\0'});
+        members[0].run.when = GP_RUN_NOW;
+        while (gp_batch_next_of(&members[0], &f, &step)) {
+            bool well = make(&step, text);
+            if (members[0].state == GP_LAUNCH_ALIKE) /* it has the counters of that launch */
+                members[0].state = GP_LAUNCH_RECALLED;
+            gp_batch_stepped(&batch, &step, well);
+            if (*text)
+                snprintf(steps + strlen(steps), sizeof(steps) - strlen(steps), "%s%s",
+                         *steps ? " " : "", text);
+        }
+        assert_string_equal(steps, at_once[i].steps);
+    }
+}
+
+/* The launches that wait for the hardware's word are judged without it. */
+static void without_a_session_launches_are_judged_and_no_more(void **state)
+{
+    const struct gp_batch_facts f = {.instrumented = true};
+    struct gp_step step;
+    (void)state;
+    begin("nl");
+    assert_false(gp_batch_next(&batch, &f, &step));
+    members[1].state = GP_LAUNCH_ALIKE;
+    assert_true(gp_batch_next(&batch, &f, &step));
+    assert_int_equal(step.kind, GP_STEP_READ);
+}
+
+/* A pass of the hardware that could not be made is the last one of its launch. */
+static void a_pass_that_broke_off_is_the_last_one(void **state)
+{
+    const struct gp_batch_facts f = {.session = true, .hardware_passes = 3};
+    struct gp_step step;
+    (void)state;
+    begin("t");
+    members[0].state = GP_LAUNCH_HARDWARE_ONLY;
+    batch.decided = GP_SHARES_DECIDED;
+    assert_true(gp_member_is_open(&members[0], &f));
+    assert_true(gp_batch_next(&batch, &f, &step));
+    gp_batch_stepped(&batch, &step, false);
+    assert_false(gp_batch_next(&batch, &f, &step));
+    assert_false(gp_member_is_open(&members[0], &f));
+}
+
+/* ---- rows of the hardware ---------------------------------------------------------------------
+ */
 
 static void add(struct gp_measured_rows *rows, double value)
 {
@@ -208,6 +482,10 @@ int main(void)
         cmocka_unit_test(each_launch_has_its_share),
         cmocka_unit_test(with_several_passes_none_share),
         cmocka_unit_test(assumed_launches_are_identified_where_that_is_quicker),
+        cmocka_unit_test(each_batch_makes_its_steps),
+        cmocka_unit_test(a_launch_that_cannot_wait_makes_its_steps_at_once),
+        cmocka_unit_test(without_a_session_launches_are_judged_and_no_more),
+        cmocka_unit_test(a_pass_that_broke_off_is_the_last_one),
         cmocka_unit_test(rows_are_taken_in_turn),
         cmocka_unit_test(one_more_is_measured_ever_more_rarely),
     };
