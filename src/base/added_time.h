@@ -14,7 +14,7 @@ void gp_added_ends(void);
 void gp_added_pauses(void);
 void gp_added_resumes(void);
 
-/* Of the time counted, so many seconds are the program's own: it would have waited as long. */
+/* So many seconds of the time counted are the program's own: it would have waited as long. */
 void gp_added_less(double seconds);
 
 /* The calling thread ends, wherever it was. */

@@ -31,7 +31,8 @@ void gp_checker_goes_on(void)
 {
 }
 #else
-/* Of the runtimes, each in the program's own file or in a library; NULL where it is not there. */
+/* The runtimes' functions are in the program's own file or in a library; NULL where a runtime is
+ * not there. */
 #define WEAK __attribute__((weak))
 WEAK void __asan_init(void);
 WEAK void __hwasan_init(void);

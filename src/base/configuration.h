@@ -38,7 +38,7 @@ static inline int gp_configuration_compare(const struct gp_configuration *a,
     return 0;
 }
 
-/* The same without the grid, as launches of one row of a report have it. */
+/* The configuration without the grid, as launches of one row of a report have it. */
 static inline struct gp_configuration gp_configuration_of_row(const struct gp_configuration *c)
 {
     struct gp_configuration of_row = *c;

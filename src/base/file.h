@@ -9,10 +9,10 @@
  */
 int gp_open_high(const char *path, int flags);
 
-/* The same for a file that is written to, not emptied yet; nothing is waited for: a FIFO that
- * nobody reads is ENXIO. Where it is the program's own standard output or error (/dev/stdout, say),
- * *is_programs: it must not be emptied, and new text goes behind the program's text so far, and
- * before its next. */
+/* Opens a file for output as gp_open_high does, without emptying it yet; nothing is waited for: a
+ * FIFO that nobody reads is ENXIO. Where the file is the program's own standard output or error
+ * (/dev/stdout, say), *is_programs: it must not be emptied, and new text goes behind the program's
+ * text so far, and before its next. */
 int gp_open_output(const char *path, bool *is_programs);
 
 /* The meaning of an errno value of gp_open_output. */
@@ -22,7 +22,7 @@ const char *gp_open_error(int error);
  * value. */
 int gp_write_all(int fd, const char *bytes, size_t length);
 
-/* The same, but a reader that takes nothing for a second ends it: EAGAIN. */
+/* Writes as gp_write_all does, but a reader that takes nothing for a second ends it: EAGAIN. */
 int gp_write_bounded(int fd, const char *bytes, size_t length);
 
 #endif

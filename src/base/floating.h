@@ -7,7 +7,8 @@
 
 /* gp_floating_hold keeps it in *program, and makes it the usual one until it is restored. */
 #if defined(__x86_64__)
-/* That of SSE, in which compilers calculate there; that of the x87 is long to load and store. */
+/* The environment of SSE, in which compilers calculate on x86-64; the x87's is long to load and
+ * store. */
 typedef unsigned gp_floating;
 #define GP_USUAL_MXCSR 0x1f80u
 

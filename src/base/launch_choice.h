@@ -8,7 +8,7 @@
 #define GP_LAUNCHES_SYNTAX "say skip:N, count:N or skip:N,count:N, with whole numbers"
 #define GP_DEVICES_SYNTAX "say all, or numbers from 0 to 63 with commas between them"
 
-/* Of all launches that a filter selects the first `skip` are left out, then `count` are taken. */
+/* The first `skip` of all launches that a filter selects are left out, then `count` are taken. */
 struct gp_launch_choice {
     uint64_t skip, count; /* count: UINT64_MAX is all */
 };

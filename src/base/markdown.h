@@ -12,7 +12,8 @@
  * is in one line, as base/escape.h makes it. */
 void gp_text_add_markdown(struct gp_text *to, const char *text);
 
-/* The same in a code span, `in_table` where it stands in a cell. An empty text adds nothing. */
+/* Adds the text in a code span, as one line; `in_table` where the span stands in a cell. An empty
+ * text adds nothing. */
 void gp_text_add_markdown_code(struct gp_text *to, const char *text, bool in_table);
 
 #endif

@@ -13,7 +13,8 @@
 
 /* Appends the expanded pattern to `out`. Returns true, or false with the reason in `why`. */
 bool gp_pattern_expand(const char *pattern, struct gp_text *out, char *why, size_t why_size);
-/* The same for another process of this machine. */
+/* Appends the pattern as another process of this machine expands it. Returns as gp_pattern_expand.
+ */
 bool gp_pattern_expand_for(long process, const char *pattern, struct gp_text *out, char *why,
                            size_t why_size);
 

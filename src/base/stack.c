@@ -12,8 +12,8 @@
 
 /* Stacks that are kept for the next. */
 #define MOST_KEPT 16
-/* Of the first thread's stack: the kernel keeps at least so much free for it, even if its limit is
- * changed later. */
+/* The kernel keeps at least so many bytes free for the first thread's stack, even if the stack's
+ * limit is changed later. */
 #define MOST_OF_FIRST ((size_t)64 << 20)
 
 #if defined(__has_feature)

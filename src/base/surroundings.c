@@ -80,7 +80,7 @@ static enum gp_container find_container(const char *root)
         return GP_PODMAN;
     if (exists(root, "/.dockerenv"))
         return GP_DOCKER;
-    /* Of the first version of control groups; the second shows no names from inside. */
+    /* Control groups of the first version show names; those of the second show none from inside. */
     read_text(root, "/proc/self/cgroup", text);
     if (strstr(text, "kubepods"))
         return GP_KUBERNETES;

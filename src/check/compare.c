@@ -28,7 +28,7 @@ static double launches_per_run(const struct gp_series *s)
     return s->runs ? (double)s->launches / (double)s->runs : 0;
 }
 
-/* Of counts: whether they vary from launch to launch, or from run to run. */
+/* Whether a count varies from launch to launch, or from run to run. */
 static bool varies(const struct gp_series *s)
 {
     return s->min != s->max;

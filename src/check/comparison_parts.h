@@ -9,7 +9,8 @@ void gp_format_relative(double relative, char *out, size_t size);
 
 /* "registers 40, was 16" where they differ, behind "; " where text is there already. */
 void gp_add_number_change(struct gp_text *text, const char *what, unsigned now, unsigned before);
-/* The same of the grid, block and shared memory of two. */
+/* Adds the differences in grid, block and shared memory of the two of a match, each as
+ * gp_add_number_change does. */
 void gp_add_configuration_change(struct gp_text *text, const struct gp_match *match);
 
 double gp_launches_in_a_run(const struct gp_side_kernel *s);

@@ -137,7 +137,7 @@ static void add_side(const char *letter, const char *name, const struct gp_side 
                       side->runs == 1 ? "" : "s");
 }
 
-/* Of kernels that one side alone has, in one run of each side. */
+/* Adds the time of kernels that one side alone has, in one run of each side. */
 static void add_alone(const struct gp_comparison *c, struct gp_text *out)
 {
     double of_a = 0, of_b = 0;

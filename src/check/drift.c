@@ -81,7 +81,7 @@ static bool find_drift(const struct gp_series *series, const struct gp_nature *n
     double drift = slope * (double)(d->runs - 1);
     d->relative = drift / fabs(median);
     d->least = least / fabs(median);
-    /* Of fewer than 4 runs there is no slope. */
+    /* A slope needs at least 4 runs. */
     bool goes_on = later < 4 || later_slope / slope > 1.0 / 3;
     return fabs(drift) > least && goes_on;
 }

@@ -5,9 +5,9 @@
 
 #include "check/side.h"
 
-/* Of the launches of one subject in one run at most so many are evaluated, evenly spread; fewer
- * where there are many subjects: the scatter from run to run matters more than that from launch
- * to launch. */
+/* The launches of one subject in one run are evaluated in part: at most so many, evenly spread;
+ * fewer where there are many subjects: the scatter from run to run matters more than that from
+ * launch to launch. */
 #define GP_FOLD_LAUNCHES 256
 #define GP_FOLD_LAUNCHES_OF_MANY 64
 #define GP_FOLD_MANY 200 /* subjects */

@@ -26,7 +26,8 @@ void gp_judge_run(struct gp_judge *j, const char *name);
  * fulfil, is not judged. `why` is a literal. */
 void gp_judge_unfinished(struct gp_judge *j, const char *why);
 
-/* The same where measuring ended, and why: such a run is never judged as if it were whole. */
+/* Measuring ended in the run at hand, for the reason `why`: such a run is never judged as if it
+ * were whole. */
 void gp_judge_gave_up(struct gp_judge *j, const char *why);
 
 /* Begins the next process: its launches, counts and devices follow. */

@@ -161,7 +161,7 @@ static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
 {
     struct gp_trial_of_run *now = &t->now;
     bool measured = !t->rule->metric || now->values.count > 0;
-    /* Of the last launches of such a run the counters were not read any more. */
+    /* The counters of the last launches of an unfinished run were not read any more. */
     bool excused = j->unfinished && !t->rule->if_present && (now->absent > 0 || !measured);
     uint64_t absent = excused ? 0 : now->absent;
     t->unproven |= excused;

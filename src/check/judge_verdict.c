@@ -145,7 +145,8 @@ static void judge_trial(const struct gp_judge *j, const struct gp_judged_kernel 
         judge_absence(j, k, t, allowed, verdict);
 }
 
-/* Of runs that are not taken as they are. */
+/* True where a run is unfinished, or measuring ended in it, and the thresholds do not take such
+ * runs as they are. */
 static bool any_unfinished(const struct gp_judge *j)
 {
     bool any = j->unfinished_runs.length > 0 || j->given_up.length > 0;

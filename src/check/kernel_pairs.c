@@ -171,7 +171,7 @@ static bool share_configuration(const struct gp_named_kernel *x, const struct gp
     return false;
 }
 
-/* Of their two closest configurations. */
+/* The distance between the two closest configurations of two kernels. */
 static double distance(const struct gp_named_kernel *x, const struct gp_named_kernel *y)
 {
     double least = INFINITY;
@@ -252,7 +252,8 @@ static void pair_alike(const struct pairing *p,
 
 /* ---- by likeness ---- */
 
-/* Those without another one and with a sketch; SIZE_MAX where there are too many. */
+/* Finds the kernels of a side that have a sketch and no other kernel yet; SIZE_MAX where there are
+ * too many. */
 static size_t find_unpaired(const struct gp_named_kernels *kernels,
                             struct gp_named_kernel *found[MOST_UNPAIRED])
 {

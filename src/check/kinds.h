@@ -36,15 +36,16 @@ struct gp_expected {
 struct gp_expected gp_expected_of(const struct gp_nature *n, double value, double spread,
                                   double launches, double seconds);
 
-/* The same of a time of which a run has one number: that of `launches` launches of `seconds` each.
- * The clock ticks by `tick`. `error` is that of the number by the launches themselves, `blur` that
- * by the clock: see GP_BLUR. */
+/* The standard deviation, in seconds, that is expected of a time of which a run has one number:
+ * that of `launches` launches of `seconds` each. The clock ticks by `tick`. `error` is the
+ * deviation of the number by the launches themselves, `blur` that by the clock: see GP_BLUR. */
 double gp_expected_time(double seconds, double launches, double error, double blur, double tick);
 
 /* Seconds by which the time of a launch is blurred: a standard deviation. */
 #define GP_BLUR 0.25e-6
 
-/* The same of a count of which a run has one number, where it varies at all: relative. */
+/* The standard deviation, relative, that is expected of a count of which a run has one number,
+ * where it varies at all. */
 #define GP_VARYING_COUNT 0.002
 
 /* The relative change that is let pass where no rule says otherwise. */

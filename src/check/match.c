@@ -89,7 +89,7 @@ struct alike {
     size_t a_count, b_count;
 };
 
-/* Of a side: those of the same kernel; those with the same name but for a compiler's parts. */
+/* Whether two subjects are alike: of one kernel, or with one name but for a compiler's parts. */
 typedef bool is_alike(const struct rest *x, const struct rest *y);
 
 static bool is_of_one_kernel(const struct rest *x, const struct rest *y)
@@ -143,7 +143,7 @@ static bool is_only_choice(const struct alike *all, const struct gp_side_kernel 
     return (all->a_count == 1 && all->b_count == 1) || (gp_same_threads(a, b) && same == 2);
 }
 
-/* Those left over that are alike, the closest first. */
+/* Matches the subjects left over that are alike, the closest first. */
 static void match_rest(struct matching *m, is_alike *alike)
 {
     for (size_t i = 0; i < m->a_count; i++)
@@ -174,7 +174,7 @@ static bool has_same_configuration(const struct gp_side_kernel *a, const struct 
            b->runs > 0 && a->launches * b->runs == b->launches * a->runs;
 }
 
-/* Of a kernel that the other side does not have at all. */
+/* True for a subject left over of a kernel that the other side does not have at all. */
 static bool is_without_kernel(const struct rest *rest)
 {
     return !rest->taken && !rest->kernel->other;

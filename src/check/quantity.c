@@ -15,7 +15,7 @@ struct unit {
     bool printed; /* values are written in it */
 };
 
-/* Those of one metric's unit in ascending order. */
+/* Rows with the same metric's unit stand in ascending order. */
 static const struct unit units[] = {
     {"s", "ns", 1e-9, true},
     {"s", "us", 1e-6, true},

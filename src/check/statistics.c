@@ -204,7 +204,8 @@ bool gp_trend_detectable(const double *values, size_t count, double slope, doubl
     double seen = (n - 2) / 2, freedom = GP_PRIOR_FREEDOM + seen;
     double variance =
         (GP_PRIOR_FREEDOM * expected * expected + seen * deviation * deviation) / freedom;
-    /* Of a slope by squares, sqrt(pi / 3) times as much by medians. */
+    /* The deviation of a slope by squares; that of a slope by medians is sqrt(pi / 3) times as
+     * much. */
     double of_slope = sqrt(variance * 12 / (n * (n * n - 1))) * sqrt(M_PI / 3);
     *detectable = student_of_trends(freedom) * of_slope * (n - 1);
     return true;

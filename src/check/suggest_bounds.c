@@ -78,13 +78,13 @@ void gp_suggest_settle(struct gp_run_numbers *n, struct gp_suggested_bound *b)
     /* The runs' mean may be off as well, and a slower kernel varies by more. */
     double off = usual_student(next.freedom) * next.deviation * sqrt(1 + 1 / (double)n->count);
     b->finds = b->exact ? 0 : b->margin + off * (1 + b->margin) / fabs(b->middle);
-    /* Of numbers near the end of the type there is no mean, or no deviation. */
+    /* Numbers near the end of the type have no mean, or no deviation. */
     bool finite = isfinite(b->bound) && isfinite(next.margin);
     b->kind = finite && b->margin < 1 ? GP_SUGGESTED_FOUND : GP_SUGGESTED_LEFT_OUT;
     free(n->of_runs);
 }
 
-/* Of several runs. */
+/* True where there are several runs, and all have the same number. */
 static bool agrees(const struct gp_run_numbers *n)
 {
     for (size_t i = 1; i < n->count; i++)

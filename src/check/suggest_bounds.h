@@ -31,13 +31,13 @@ struct gp_suggested_bound {
     double finds;  /* relative: a change that breaks the bound in 95 of 100 runs */
 };
 
-/* Of a rule of gp_suggested_rules from GP_SUGGEST_OTHERS on. */
+/* Finds the bound for a rule of gp_suggested_rules from GP_SUGGEST_OTHERS on. */
 void gp_suggest_bound(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
                       size_t rule, struct gp_suggested_bound *b);
 
-/* Of the kernel's time: of the median of its launches; of a kernel with several configurations of
- * their total, where they are launched equally often in each run, else of the percentile where half
- * of the time is spent in quicker launches. */
+/* Finds the bound for the kernel's time: for the median of its launches; for a kernel with several
+ * configurations for their total, where they are launched equally often in each run, else for the
+ * percentile where half of the time is spent in quicker launches. */
 void gp_suggest_time(const struct gp_bounds_asked *asked, const struct gp_suggest_kernel *k,
                      struct gp_suggested_bound *b);
 

@@ -172,7 +172,7 @@ static bool of_quantile(const struct gp_bounds_asked *asked, const struct gp_sug
         return false;
     }
     double middle = sum / (double)n.count;
-    /* Those that were held up are seldom half of the launches. */
+    /* Launches that were held up are seldom half of all launches. */
     n.expected = gp_expected_time(middle, measured, error / (double)n.count, GP_BLUR / measured,
                                   tick_of(asked));
     n.least_margin = fmax(asked->margin * middle, LEAST_TICKS * tick_of(asked));

@@ -27,8 +27,8 @@ void gp_values_halve(struct gp_values *v);
 /* Sorts the values: nothing may be added afterwards. */
 void gp_values_sort(struct gp_values *v);
 
-/* Of sorted values: the smallest that at least the share q (0 to 1) of them does not exceed. 0
- * where there is none. */
+/* The smallest of the values, which are sorted, that at least the share q (0 to 1) of them does not
+ * exceed. 0 where there is none. */
 double gp_values_quantile(const struct gp_values *v, double q);
 
 /* The standard deviation; 0 of fewer than two. */

@@ -4,8 +4,8 @@
 
 #include "metrics/metrics.h"
 
-/* Of the metric's value in that launch, which has one: the weight that a report gives it (see
- * metrics/weight.h), 0 where that is not known. */
+/* The weight that a report gives to the metric's value in that launch, which has one (see
+ * metrics/weight.h); 0 where it is not known. */
 double gp_weight_of(const struct gp_metrics *m, const struct gp_metric *metric,
                     const struct gp_device *device, const struct gp_record *launch);
 

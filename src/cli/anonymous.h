@@ -16,7 +16,8 @@ const char *cli_file_name(const char *path);
 /* Leaves the names of files alone of all absolute paths in a text, and of `path`. */
 void cli_leave_out_folders(struct gp_text *text, const char *path);
 
-/* The same for each text in an object of jansson's, at any depth. False when out of memory. */
+/* Leaves the folders of absolute paths out of each text in an object of jansson's, at any depth.
+ * False when out of memory. */
 bool cli_leave_out_folders_of(json_t *value);
 
 #endif

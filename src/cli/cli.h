@@ -67,7 +67,8 @@ void cli_add_reference(const struct gp_metrics *m, struct gp_text *out);
 
 /* Writes to standard output and frees. Returns CLI_OK, or CLI_FAILED when that failed. */
 int cli_print(struct gp_text *out);
-/* The same with text from elsewhere as a terminal may have it. */
+/* Writes text that comes from elsewhere as a terminal may have it, then frees it. Returns as
+ * cli_print does. */
 int cli_print_escaped(struct gp_text *out);
 
 #endif

@@ -10,8 +10,8 @@
 void cli_judge_profiles(const struct gp_thresholds *t, const struct gp_metrics *m,
                         char *const *paths, int count, struct gp_verdict *verdict);
 
-/* The same of the processes of one run that has just been. Where its profiles were not `named` by
- * the user the verdict names the process. */
+/* Judges the processes of one run that has just been, as cli_judge_profiles does. Where its
+ * profiles were not `named` by the user the verdict names the process. */
 void cli_judge_run(const struct gp_thresholds *t, const struct gp_metrics *m,
                    const struct gp_run_files *profiles, bool named, struct gp_verdict *verdict);
 

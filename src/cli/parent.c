@@ -88,7 +88,7 @@ static void stop_as(int number)
     sigaddset(&stops, SIGTSTP);
     sigaddset(&stops, SIGTTIN);
     sigaddset(&stops, SIGTTOU);
-    /* Those that came to the whole group have done their work. */
+    /* Signals that came to the whole group have done their work. */
     while (sigtimedwait(&stops, NULL, &now) > 0)
         ;
     sigemptyset(&one);

@@ -23,7 +23,7 @@ static int error_of_space(const char *path)
     return (geteuid() == 0 ? about.f_bfree : about.f_bavail) == 0 ? ENOSPC : 0;
 }
 
-/* The same of a file to be made. */
+/* 0 or an errno value, of the folder in which a file is to be made. */
 static int error_of_folder(const char *path)
 {
     struct gp_text folder = {0};
@@ -35,7 +35,8 @@ static int error_of_folder(const char *path)
     return error;
 }
 
-/* The same of one that is there. No byte is written, which is enough for a device to refuse it. */
+/* 0 or an errno value, of a file that is there. A write of no byte is enough for a device to refuse
+ * it, and leaves the file as it is. */
 static int error_of_file(const char *path, const struct stat *about)
 {
     if (S_ISDIR(about->st_mode))

@@ -12,7 +12,8 @@ bool cli_check_file(const char *option, const char *pattern);
  * Names may be NULL, or "-" for a standard stream. */
 bool cli_check_spared(const char *option, const char *output, const char *const *inputs, int count);
 
-/* The same for a pattern. */
+/* False, having said so, where the file that a pattern names would overwrite one of the files that
+ * are read. True where the pattern is wrong or NULL. */
 bool cli_check_pattern_spared(const char *option, const char *pattern, const char *const *inputs,
                               int count);
 

@@ -17,9 +17,9 @@ bool cli_can_be_read_twice(const char *path);
 /* The counters and devices that a profile begins with. */
 struct cli_recorded;
 
-/* The same by the first launches alone; nearly every profile goes on like them, and reading a large
- * one twice takes long. *begin has their counters and is to be freed; NULL where the selection is
- * by the whole profile. */
+/* Selects as cli_select_recorded does, by the first launches alone; nearly every profile goes on
+ * like them, and reading a large one twice takes long. *begin has their counters and is to be
+ * freed; NULL where the selection is by the whole profile. */
 bool cli_select_begin(struct gp_metrics *m, const char *path, struct cli_recorded **begin,
                       struct gp_text *problems);
 void cli_recorded_free(struct cli_recorded *begin);

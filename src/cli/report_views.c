@@ -293,7 +293,8 @@ int cli_views_print(const struct cli_views *v, struct gp_metrics *m, char **path
 {
     if (v->which == CLI_VIEW_LAUNCHES)
         return print_launches(v, paths, count);
-    /* Those of the first profile, where none are named: columns have to be the same for all. */
+    /* The metrics of the first profile are shown where none are named: columns have to be the same
+     * for all. */
     const char *list = v->metrics;
     if (!list && v->which == CLI_VIEW_SIDE)
         list = "duration"; /* differences are to be seen at a glance */

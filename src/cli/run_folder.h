@@ -27,7 +27,7 @@ bool cli_run_folder_has_end(const struct cli_run_folder *folder, long process);
 
 /* Removes it with its files. */
 void cli_run_folder_remove(struct cli_run_folder *folder);
-/* The same for a signal's handler, of these files. */
+/* Removes the folder with these files. A signal's handler may call it. */
 void cli_run_folder_remove_with(const struct cli_run_folder *folder, char *const *files,
                                 size_t count);
 

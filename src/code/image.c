@@ -50,7 +50,8 @@ static void note_call(struct reader *r, const char *name)
 
 /* ---- cubin ----------------------------------------------------------------------------------- */
 
-/* Of all variables together. In a damaged cubin thousands of symbols may share one endless name. */
+/* The names of all variables together have so many bytes at most. In a damaged cubin thousands of
+ * symbols may share one endless name. */
 #define MOST_NAME_BYTES ((uint64_t)1 << 26)
 
 static bool is_shared_memory(const char *section)

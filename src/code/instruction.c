@@ -34,8 +34,8 @@ static const uint8_t widths[][16] = {
     [ATOMIC_FLOAT] = {4, 8, 16, 4, 8, 16, 0, 0, 0, 4, 8, 16, 4, 8, 16, 8},
 };
 
-/* Of an opcode's nine bits, first to last, on compute capabilities from to to; with the bit set
- * where one is named. The first row that fits counts. */
+/* A row has opcodes by their nine bits, or all twelve, `first` to `last`, on compute capabilities
+ * `from` to `to`; with `bit` set where one is named. The first row that fits counts. */
 static const struct row {
     uint16_t first, last;
     uint8_t from, to, bit, op, width;

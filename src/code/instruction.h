@@ -95,8 +95,8 @@ enum gp_numbers {
 struct gp_instruction {
     enum gp_op op;
     uint16_t opcode; /* the low twelve bits, for messages */
-    /* That each thread moves: loads, stores, atomics. 0: none, or not known from the instruction.
-     */
+    /* Bytes that each thread moves: loads, stores, atomics. 0: none, or not known from the
+     * instruction. */
     uint16_t bytes;
     /* Matrix instructions: a warp computes m x n sums of k products, 2 m n k operations. With
      * `sparse`, half of the k factors are zeros that are left out. 0: not known. */

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Of all copies, of images and of functions: a program may load any number of modules. */
+/* All copies, of images and of functions, have so many bytes at most: a program may load any number
+ * of modules. */
 #define MOST_BYTES ((size_t)64 << 20)
 
 struct function {
@@ -106,7 +107,7 @@ bool gp_code_read(struct gp_code *code, const void *image, size_t size, int cc,
 {
     if (!code || !code->image)
         return gp_image_read(NULL, image, size, cc, visitor, data, runs_once, why);
-    /* Of our copy: cubins that are not packed stay where they are. */
+    /* Our copy of the image is read: cubins in it that are not packed stay where they are. */
     return gp_image_read(&code->unpacked, code->image, code->size, cc, visitor, data, runs_once,
                          why);
 }
@@ -296,7 +297,8 @@ void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t mo
     struct slimming s = {.function = function, .most = most};
     const char *why;
     size_t code_size;
-    /* Of several versions none is sure to be the one that runs. */
+    /* A function with several versions is left out: none of them is sure to be the one that runs.
+     */
     if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
         !is_there(code))
         return NULL;

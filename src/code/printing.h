@@ -18,7 +18,8 @@ typedef void gp_printing_visit(const char *function, size_t length, void *data);
  * pointer that may lead to any function. False where that is not to be had: any may print. */
 bool gp_cubin_printing(const struct gp_cubin *cubin, gp_printing_visit *visit, void *data);
 
-/* The same of PTX. */
+/* Calls visit for each function of PTX that calls GP_PRINTS, as gp_cubin_printing does. False where
+ * that is not to be had: any may print. */
 bool gp_ptx_printing(const char *text, const char *end, gp_printing_visit *visit, void *data);
 
 /* A call among numbered functions. */

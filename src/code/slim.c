@@ -64,7 +64,8 @@ static size_t take_symbol(struct slimming *s, size_t number)
     return symbols->length / sizeof(symbol) - 1;
 }
 
-/* Of the relocations that say which function a part of the line table is of, those of ours. */
+/* Takes the relocations of our function. A relocation says which function a part of the line table
+ * is of. */
 static void take_relocations(struct slimming *s, const Elf64_Shdr *section)
 {
     static const Elf64_Sym none;

@@ -10,7 +10,7 @@
 /* BRA, EXIT, CALL, BSYNC and the like, by their nine bits. */
 #define FIRST_JUMP 0x140
 #define LAST_JUMP 0x15f
-/* Of the four bits of a predicate: this number is none, this bit means its opposite. */
+/* A predicate has four bits: the number ALWAYS is none, the bit OPPOSITE means its opposite. */
 #define ALWAYS 7
 #define OPPOSITE 8
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-/* Of all images. A larger one is unpacked for each question, a cubin at a time. */
+/* The cubins of all images have so many unpacked bytes at most. A larger image is unpacked for each
+ * question, a cubin at a time. */
 #define MOST_BYTES ((size_t)64 << 20)
 
 static struct gp_unpacked *all; /* the one asked last is the first */
@@ -32,7 +33,7 @@ static void drop_oldest(void)
     gp_unpacked_drop(all->prev); /* of the first, that is the last */
 }
 
-/* Those visited so far are not needed: the visitor has seen them. */
+/* Cubins visited so far are not needed: the visitor has seen them. */
 static void keep_none(struct unpacking *u)
 {
     u->keeps = false;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of one image. All zero at first; it may not move. */
+/* The kept cubins of one image. All zero at first; it may not move. */
 struct gp_unpacked {
     int cc;
     bool is_kept;      /* `cubins` are all of them, for a chip of that compute capability */
@@ -21,8 +21,9 @@ struct gp_unpacked {
     struct gp_unpacked *prev, *next;
 };
 
-/* The same as gp_image_parts, with the cubins that are kept of the image; keeps them if there is
- * room. The visitor keeps no memory and has none to unpack into. `unpacked` NULL: none is kept. */
+/* Calls the visitor as gp_image_parts does, with the cubins that are kept of the image; keeps them
+ * if there is room. The visitor keeps no memory and has none to unpack into. `unpacked` NULL: none
+ * is kept. */
 bool gp_unpacked_parts(struct gp_unpacked *unpacked, const void *image, size_t size, int cc,
                        const struct gp_part_visitor *visitor, void *data, const char **why);
 

@@ -106,7 +106,7 @@ static bool sees_host(const unsigned char *word, int cc)
            (cc < 80 ? strength == 11 || strength == 15 : strength == 10 || strength == 12);
 }
 
-/* The same, or one for the GPU. */
+/* A strong load for the whole system or for the GPU, or one of MMIO. */
 static bool sees_blocks(const unsigned char *word, int cc)
 {
     const unsigned strength = strength_of(word);

@@ -15,8 +15,8 @@ bool gp_code_may_wait(const void *code, size_t size, int cc);
  * say): it waits for the host, if the memory is one that the host can write. */
 bool gp_code_polls(const void *code, size_t size, int cc);
 
-/* The same so that it sees changes that other blocks make: its blocks wait for each other, if they
- * wait. */
+/* True where a loop of the function reads memory so that it sees changes that other blocks make:
+ * its blocks wait for each other, if they wait. */
 bool gp_code_spins(const void *code, size_t size, int cc);
 
 #endif

@@ -13,7 +13,7 @@ static uint64_t set_of_words(const struct gp_word_walk *w, unsigned offset, unsi
     return words;
 }
 
-/* Of `count` registers from that one on. */
+/* The words on which `count` registers from the first one on depend. */
 static uint64_t registers(const struct gp_word_walk *w, unsigned first, unsigned count)
 {
     uint64_t words = 0;
@@ -38,7 +38,8 @@ static unsigned uniform_at(const struct gp_word_walk *w, const uint64_t word[2],
     return gp_bits(word, bit, bits_of_uniform(w));
 }
 
-/* Of `count` uniform registers from that one on, whose number stands at that bit. */
+/* The words on which `count` uniform registers depend. The number of the first one stands at that
+ * bit. */
 static uint64_t uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
                         unsigned count)
 {
@@ -103,8 +104,8 @@ static bool third_is_elsewhere(const uint64_t word[2])
     return form == 2 || form == 3 || form == 7;
 }
 
-/* That an instruction of up to three operands depends on: of so many registers each, the third one
- * of so many. */
+/* The words on which an instruction of up to three operands depends. Each operand has `count`
+ * registers, but the third one has `third`. */
 static uint64_t operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
                          unsigned third)
 {
@@ -124,8 +125,8 @@ static bool is_matrix(unsigned opcode, int cc)
     return opcode == IMMA || is_between(opcode, HMMA, DMMA) || (opcode == VIADD && cc < 90);
 }
 
-/* That an instruction of no known kind may read: its operands, or the address and the data of
- * memory, stand in bits 16 to 39 and 64 to 71, and those of a matrix in 40 to 47, too. */
+/* The words that an instruction of no known kind may read: its operands, or the address and the
+ * data of memory, stand in bits 16 to 39 and 64 to 71, and those of a matrix in 40 to 47, too. */
 static uint64_t all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
     static const uint8_t fields[] = {24, 32, 64, 16, 40};

@@ -67,8 +67,8 @@ static enum gp_word_kind kind_of_other(const uint64_t word[2], unsigned opcode, 
     }
 }
 
-/* Those that read many registers, or name them in other bits, and those that read parameters by an
- * address. */
+/* Instructions that read many registers, or name them in other bits, and instructions that read
+ * parameters by an address. */
 static bool is_unknowable(const uint64_t word[2], unsigned opcode, int cc)
 {
     const unsigned form = gp_bits(word, 9, 3);

@@ -32,8 +32,8 @@ const double *gp_measured_take(struct gp_measured_rows *rows, size_t count);
 
 void gp_measured_free(struct gp_measured_rows *rows);
 
-/* Those of many launches, by a fingerprint; when there are more all are forgotten. Begins as all
- * zero but for `count`. */
+/* The rows of many launches, by a fingerprint; when there are more fingerprints all are forgotten.
+ * Begins as all zero but for `count`. */
 #define GP_MOST_MEASURED 16384
 struct gp_measured_table {
     size_t count; /* of the values of a row */

@@ -164,7 +164,7 @@ const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint 
     return NULL;
 }
 
-/* That was measured; else NULL. */
+/* The entry of a fingerprint that was measured; else NULL. */
 static struct entry *find_known(const struct gp_recall *r, const struct gp_fingerprint *f)
 {
     struct entry *e;
@@ -374,7 +374,7 @@ void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, b
         return;
     }
     k->various = true;
-    /* Those with the same work would have been assumed to be the same. */
+    /* Launches with the same work would have been assumed to be the same. */
     if (same_work && memcmp(&same_work->alike, &k->alike, sizeof(k->alike)) == 0)
         same_work->various = true;
 }

@@ -29,8 +29,8 @@ struct gp_fingerprint {
     uint64_t words[2];
 };
 
-/* Of a launch of that kernel (its mangled name); `shape` tells its grid, its blocks and its code
- * from others. */
+/* The fingerprint of a launch of that kernel (its mangled name); `shape` tells its grid, its blocks
+ * and its code from others. */
 struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
 
 /* The kind of a launch, which is known before it has run. */
@@ -42,7 +42,8 @@ struct gp_launch_kind {
     bool by_work;                       /* assumed to be as others with the same work */
 };
 
-/* Of a launch with `size` bytes of parameters; `work` is a hash of those that are no addresses. */
+/* Makes the kind of a launch with `size` bytes of parameters; `work` is a hash of the parameters
+ * that are no addresses. */
 void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
                        uint64_t work, const void *parameters, size_t size);
 
@@ -63,8 +64,8 @@ void gp_recall_free(struct gp_recall *r);
  * launch. */
 const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint *f);
 
-/* The same without counting, also where they are to be measured again; NULL where they never were.
- */
+/* The counters of that fingerprint, also where they are to be measured again; NULL where they never
+ * were measured. Counts no launch. */
 const double *gp_recall_find(const struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* Launches of that kernel with one fingerprint are not all alike. */

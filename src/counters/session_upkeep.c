@@ -18,7 +18,8 @@
 #define MOST_UNCOUNTED 2
 #define LEAST_COUNTED 2
 
-/* Of a session that has failed values can be read, and nothing more can be counted. */
+/* A session that has failed is noted as none: its values can be read, and nothing more can be
+ * counted. */
 static void note_facts(struct gp_range_collection *c)
 {
     bool session = c->session && !c->no_session.cause;

@@ -24,7 +24,7 @@ void gp_values_clear(struct gp_range_collection *c, const struct gp_member *m)
     }
 }
 
-/* Those of the hardware come last in a row of gp_values_make_row. */
+/* The check counters, which are of the hardware, come last in a row of gp_values_make_row. */
 const double *gp_checks_in_row(const struct gp_range_collection *c, const double *row)
 {
     return row + c->list.instrumented + c->list.own_count;

@@ -30,7 +30,7 @@
 #define CUPTI_ERROR_INVALID_CHIP_NAME 46
 #endif
 
-/* Those of CUDA 12.6 have none for these, either. */
+/* The headers of CUDA 12.6 have no names for these errors. */
 #if CUPTI_API_VERSION < 26
 #define CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED 43
 #define CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED 44

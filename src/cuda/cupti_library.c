@@ -107,7 +107,7 @@ static void *open_of_tool(void)
     return open_first(&paths, false);
 }
 
-/* Of the environment's GPUPROF_CUPTI and CUDA_HOME. */
+/* Opens libcupti. `file` and `toolkit` are GPUPROF_CUPTI and CUDA_HOME of the environment. */
 static void *open_itself(const char *file, const char *toolkit, struct gp_reason *why)
 {
     if (file && *file) {

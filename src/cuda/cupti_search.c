@@ -21,7 +21,7 @@ __attribute__((format(printf, 2, 3))) static void add_if_there(struct gp_text *p
         gp_text_add_bytes(paths, path, (size_t)length + 1);
 }
 
-/* Those wheels have these files in a folder "nvidia". */
+/* NVIDIA's Python wheels have these files in a folder "nvidia". */
 static const struct wheel {
     int cuda;
     const char *file;

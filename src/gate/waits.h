@@ -43,9 +43,11 @@ bool gp_gate_lock_in_time(void);
 void gp_unending_launched(CUstream stream, bool per_thread_stream, bool is_timing);
 /* True while one of these is under way in the context. */
 bool gp_unending_runs(CUcontext context);
-/* The same of other streams than this one (NULL: of all), and of those that are for timing. */
+/* True while a kernel or graph that gp_unending_launched noted is under way in the context: in
+ * another stream than this one (NULL: in any), or for timing in any. */
 bool gp_unending_runs_beside(CUcontext context, CUstream stream);
-/* The same after a wait for their end, `seconds` at most. */
+/* Waits `seconds` at most for the end of all kernels and graphs that gp_unending_launched noted in
+ * the context. True where one is still under way. */
 bool gp_unending_runs_on(CUcontext context, double seconds);
 /* The context, which is current while it is alive, is about to go. */
 void gp_unending_forget(CUcontext context, bool alive);

@@ -21,7 +21,7 @@ struct gp_graph_allocations {
     CUdeviceptr freed[GP_MOST_GRAPH_ALLOCATIONS];
 };
 
-/* Those of the graph and its child graphs; to be freed. NULL where not all are known. */
+/* The allocations of the graph and its child graphs; to be freed. NULL where not all are known. */
 struct gp_graph_allocations *gp_graph_allocations(CUgraph graph);
 /* True where it frees all that it allocates, and nothing else, and all lies on the current device.
  */

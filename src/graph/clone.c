@@ -275,7 +275,8 @@ static bool read_originals(struct gp_graph_clone *c, CUgraph graph)
     return well;
 }
 
-/* The same where the nodes are still the program's. */
+/* Which of our nodes stands for which of the program's, where the nodes read are the program's own.
+ */
 static bool take_originals(struct gp_graph_clone *c, const struct reading *r)
 {
     c->originals = calloc(r->count + 1, sizeof(*c->originals));

@@ -22,13 +22,13 @@ union gp_graph_work {
 struct gp_graph_node {
     CUgraphNode node;     /* of the clone; NULL for the end of a child graph; not used in lists */
     CUgraphNodeType type; /* CU_GRAPH_NODE_TYPE_EMPTY for a node that only orders others */
-    /* Of a copy or a fill that is not in the clone: the driver takes addresses of memory that a
-     * graph allocates in that graph only. */
+    /* The parameters of a copy or a fill that is not in the clone: the driver takes addresses of
+     * memory that a graph allocates in that graph only. */
     union gp_graph_work *work;
     bool disabled;
     bool left_out;      /* where the nodes run again: it writes memory of the host */
     CUdeviceptr source; /* the same: the bytes that it copies from the host; 0: it does not */
-    /* Of a kernel: */
+    /* Kernel nodes alone have the members below. */
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     GP_CONFIGURATION;
     bool taken;    /* the launch that is being made of it is to be measured */
@@ -55,8 +55,8 @@ struct gp_graph_clone {
     union gp_graph_work *works;     /* of its nodes, where there are stand-ins */
     struct gp_stand_ins *stand_ins; /* for memory that it allocates; NULL where it does not */
     CUdeviceptr brought;            /* bytes from the host, while the nodes run again; 0: none */
-    /* Of runs as a whole with its kernels behind it. Where the graph is updated only the schedule
-     * begins anew. */
+    /* The runs of the graph as a whole with its kernels once more behind it. Where the graph is
+     * updated only the schedule begins anew. */
     struct gp_graph_runs {
         struct gp_verify_schedule schedule;
         unsigned in_vain; /* in a row, where the kernels could not run again */

@@ -9,7 +9,8 @@
  * be freed. Those in the bodies of conditional nodes are left out: how often they run only the
  * device knows. NULL where there are none, when out of memory, and where they are too many. */
 struct gp_graph_node *gp_graph_kernels(CUgraph graph, unsigned *count);
-/* Those of a clone that is about to go. */
+/* The kernels of a clone that is about to go; the list is to be freed. NULL where there are none.
+ */
 struct gp_graph_node *gp_graph_kernels_of_clone(const struct gp_graph_clone *clone,
                                                 unsigned *count);
 
@@ -25,7 +26,8 @@ bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole
 struct gp_graph_listing;
 void gp_graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
                           struct gp_graph_listing *listing);
-/* The same of a clone; that of one kernel is always listed. */
+/* Counts the launches of a clone as gp_graph_count_whole does; a clone of one kernel is always
+ * listed. */
 void gp_graph_count_clone(const struct gp_graph_clone *clone, bool list,
                           struct gp_graph_listing *listing);
 

@@ -73,8 +73,8 @@ static bool reserve(struct gp_graph *g, unsigned count)
     return room;
 }
 
-/* Of its nodes the kernels stay: as they are in the program's graph, or else (NULL) in the clone.
- */
+/* Keeps the kernels alone of the graph's nodes: as they are in the program's graph, or else (NULL)
+ * in the clone. */
 static void keep_kernels(struct gp_graph *g, CUgraph graph)
 {
     unsigned count;

@@ -10,9 +10,10 @@ struct gp_graph_owners {
     unsigned count, room;
 };
 
-/* Those of a graph of the program's and its child graphs, beside the ones that there are. */
+/* Adds the owners for a graph of the program's and its child graphs, beside the ones that there
+ * are. */
 void gp_graph_owners_read(struct gp_graph_owners *owners, CUgraph graph);
-/* That of the target of a copy or a fill. */
+/* Adds the owner of the target of a copy or a fill. */
 void gp_graph_owners_add(struct gp_graph_owners *owners, CUmemorytype type, CUdeviceptr to);
 void gp_graph_owners_free(struct gp_graph_owners *owners);
 

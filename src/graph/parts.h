@@ -35,8 +35,8 @@ struct gp_graph_source {
 bool gp_graph_part_make(const struct gp_graph_source *from, const unsigned *which, size_t count,
                         CUgraphExec *part);
 
-/* The same of all nodes from the one at `from` in the order's sequence on, each behind those of
- * them that it depends on. */
+/* An executable graph of all nodes from the one at `from` in the order's sequence on, each behind
+ * the ones among them that it depends on; to be destroyed. */
 bool gp_graph_rest_make(const struct gp_graph_source *source, const struct gp_graph_order *order,
                         unsigned from, CUgraphExec *rest);
 

@@ -12,7 +12,8 @@ struct gp_graph_streams {
     struct gp_graph_streams *next;
 };
 
-/* Those of the context, which is current; made when first asked for, NULL where they cannot be. */
+/* The streams of the context, which is current; made when first asked for, NULL where they cannot
+ * be. */
 const struct gp_graph_streams *gp_graph_streams_enter(CUcontext context);
 
 /* The context is about to be destroyed. */

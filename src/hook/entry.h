@@ -53,7 +53,8 @@
         gp_gate_leave();                               \
         return result;                                 \
     }
-/* The same for calls after which launches that are held could not be replayed any more. */
+/* A wrapper like GP_GATED's, of a call after which launches that are held could not be replayed any
+ * more. */
 #define GP_GATED_CHANGE(symbol, parameters, arguments, after) \
     GP_EXPORT CUresult symbol parameters                      \
     {                                                         \

@@ -9,7 +9,8 @@
  * memory, and no lock but the linker's; from any thread, also under the linker's lock. */
 void gp_imports_mend(void);
 
-/* The same, and to addresses of the driver's functions that any library keeps in its data. */
+/* Sees to the libraries as gp_imports_mend does, and to addresses of the driver's functions that
+ * any library keeps in its data. */
 void gp_imports_mend_all(void);
 
 #endif

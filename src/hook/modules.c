@@ -131,8 +131,9 @@ static void drain_before_variables_go(const void *module, bool *locked)
     }
 }
 
-/* Those in which CUPTI may have something of the module. Not with the gate unlocked: CUPTI waits
- * for all in a context, and another thread may launch a kernel there that waits for it. */
+/* Closes the collections of the contexts in which CUPTI may have something of the module. Not with
+ * the gate unlocked: CUPTI waits for all in a context, and another thread may launch a kernel there
+ * that waits for it. */
 static bool close_collections(const struct unloading *u, bool locked)
 {
     bool all = u->is_library || gp_kernels_collected_somewhere();

@@ -9,7 +9,7 @@
 
 CUcontext gp_writer(CUstream stream)
 {
-    /* Of a stream that is being captured it is not to be asked whether it is green. */
+    /* A stream that is being captured must not be asked whether it is green. */
     if (gp_green_context_was_made() && gp_captures() > 0)
         return NULL;
     CUcontext by = gp_working_context(stream);

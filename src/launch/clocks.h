@@ -26,7 +26,8 @@ void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
 
 /* True where the launch has ended; false also where that is not known. */
 bool gp_clock_has_stopped(struct gp_clock *clock);
-/* The same of the work in front of it in its stream. */
+/* True where the work in front of the launch in its stream has ended; false also where that is not
+ * known. */
 bool gp_clock_has_started(const struct gp_clock *clock);
 /* Milliseconds between the two events; 0 where that is not known. */
 float gp_clock_read(const struct gp_clock *clock);

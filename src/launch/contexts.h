@@ -77,8 +77,9 @@ bool gp_context_is_held_up(const struct gp_context *context);
  * that must come to an end. CUDA_ERROR_NOT_READY where it does not. Where the program goes on, and
  * launches behind blocked work are deferred, only the first wait is long. */
 CUresult gp_context_rests(struct gp_context *context, bool goes_on);
-/* The same where a stream may be captured, which our own wait would invalidate: then it is left to
- * CUPTI to wait, or, at the end of the process, the collection as it is. */
+/* Waits as gp_context_rests, also where a stream may be captured, which our own wait would
+ * invalidate: then it is left to CUPTI to wait, or, at the end of the process, the collection as it
+ * is. */
 CUresult gp_context_comes_to_rest(struct gp_context *context, bool goes_on, bool at_end);
 
 /* gp_wait_for_rest, `most` seconds at most, and less where the last such wait was in vain. */
@@ -98,7 +99,8 @@ struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *context, struct
 /* Why memory of the context may change while a launch is replayed there: none where nobody else can
  * write it, or all others that can are idle. */
 struct gp_reason gp_context_disturbed(const struct gp_context *context);
-/* The same of memory that is every context's. */
+/* Why memory that is every context's may change while a launch is replayed in this one: none where
+ * nobody else can write it, or all others that can are idle. */
 struct gp_reason gp_others_disturb(const struct gp_context *context);
 
 /* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
@@ -119,13 +121,13 @@ void gp_contexts_note_going(const struct gp_program_change *change);
 void gp_contexts_before_change(const struct gp_program_change *change, bool may_replay,
                                bool in_launch);
 
-/* The same before the memory at that address is freed, with the gate locked: true where it was
- * retired instead (memory/retired.h), and all stay held. Where the GPU was waited for in vain
+/* The memory at that address is about to be freed, with the gate locked: true where it was retired
+ * instead (memory/retired.h), and all launches stay held. Where the GPU was waited for in vain
  * *may_replay becomes false. */
 bool gp_contexts_retire(const struct gp_program_change *change, bool *may_replay);
 
-/* The same after that, where it was not retired: true where a copy of it is still to be made, and
- * it is kept until that is over. The gate is queued for it, at least. */
+/* The memory is about to be freed, and was not retired: true where a copy of it is still to be
+ * made, and it is kept until that is over. With the gate locked, or queued for it. */
 bool gp_contexts_keep(const struct gp_program_change *change);
 
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own

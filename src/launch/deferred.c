@@ -262,7 +262,8 @@ double gp_deferred_charge(struct gp_context *c)
     return ms / 1e3;
 }
 
-/* Of launches whose streams have not come to their end. */
+/* The progress of launches whose streams have not come to their end: there are none, none of them
+ * runs, or one does. */
 enum progress { NONE_LEFT, NONE_RUNS, ONE_RUNS };
 
 static enum progress progress_of(const struct gp_measurement *list)

@@ -26,8 +26,8 @@ CUresult gp_launch_deferred(struct gp_measurement *m, const struct gp_launch *ca
  * and nothing is being captured in it. */
 double gp_deferred_wait(struct gp_context *c);
 
-/* Of a wait for the context, which is idle now: so many seconds at most were our own work in front
- * of launches, and not the program's. Each launch is asked once. */
+/* The most seconds that our own work in front of launches may have taken of a wait for the context,
+ * which is idle now; the rest was the program's. Each launch is asked once. */
 double gp_deferred_charge(struct gp_context *c);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */

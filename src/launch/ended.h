@@ -23,7 +23,7 @@ void gp_ended_watch(CUcontext context, const struct gp_clock *clock, uint64_t in
 /* Before the clock is used again: it is asked no more. False where it is asked in this moment, and
  * the driver does not answer: then it must stay as it is. */
 bool gp_ended_forget(const struct gp_clock *clock);
-/* The same of all, before their context goes. */
+/* The clocks of a context that is about to go are asked no more. */
 void gp_ended_forget_context(CUcontext context);
 
 #endif

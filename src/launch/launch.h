@@ -72,14 +72,16 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
  * replayed any more: their further passes are made now. With no lock held, and the gate neither
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
-/* The same, and enters the gate before other threads launch again: a launch that is held before the
- * change is known would be replayed behind it. To be ended by gp_gate_leave. */
+/* Acts as gp_launch_before_change, and enters the gate before other threads launch again: a launch
+ * that is held before the change is known would be replayed behind it. To be ended by
+ * gp_gate_leave. */
 void gp_launch_enter_before_change(void);
-/* The same for launches that reach some of these bytes: they are freed, say. */
+/* Acts as gp_launch_enter_before_change, for launches that reach some of these bytes: they are
+ * freed, say. */
 void gp_launch_enter_before_free(CUdeviceptr address, uint64_t bytes);
-/* The same before the program frees memory. True where it stays, as launches that are held reach
- * it, if it may, or as a copy is still to be made of it, and the free would not wait: then it is
- * not to be freed, and the gate is not entered. */
+/* Acts as gp_launch_enter_before_free before the program frees memory. True where it stays, as
+ * launches that are held reach it, if it may, or as a copy is still to be made of it, and the free
+ * would not wait: then it is not to be freed, and the gate is not entered. */
 bool gp_launch_retires_or_enters(CUdeviceptr address, uint64_t bytes, bool may_retire, bool waits);
 /* As gp_launch_before_change for launches of a function, by any of its handles, and for those into
  * a stream. */
@@ -88,7 +90,8 @@ void gp_launch_before_stream_goes(CUstream stream);
 
 /* As gp_snapshot_release_memory, also the memory of launches that are held. */
 bool gp_launch_release_memory(void);
-/* The same, and no launch is measured until gp_gate_leave, which follows in any case. */
+/* Acts as gp_launch_release_memory, and no launch is measured until gp_gate_leave, which follows in
+ * any case. */
 bool gp_launch_leave_memory(void);
 
 /* Launches that are let through as they are; said once each. */

@@ -86,8 +86,8 @@ void gp_measurement_note_work(struct gp_measurement *m);
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
  * its end. */
 CUresult gp_own_run(struct gp_measurement *m, bool *ended);
-/* The same in a pass. A launch that is refused there, where the code may need more than there is,
- * is made plainly. */
+/* The program's own launch, in a pass. A launch that is refused there, where the code may need more
+ * than there is, is made plainly. */
 CUresult gp_own_run_in_pass(struct gp_measurement *m, const struct gp_step *step);
 
 /* Marks the start of the kernel's time on the GPU; false where it cannot be taken. And takes it,
@@ -118,17 +118,17 @@ void gp_replay_at_once(struct gp_measurement *m);
 void gp_note_unsure(struct gp_measurement *m);
 /* Runs the kernel once more, plainly, for its time. False where it does not end, or has failed. */
 bool gp_time_replay(struct gp_measurement *m);
-/* The same where its time is in doubt. */
+/* Takes the kernel's time once more, in a plain replay, where it is in doubt. */
 void gp_check_time(struct gp_measurement *m);
-/* The same in a drain, where it took longer than in a pass. True where its time is another one now.
- */
+/* Takes the kernel's time once more in a drain, where it was longer than in a pass. True where the
+ * time is another one now. */
 bool gp_check_time_again(struct gp_measurement *m);
 /* Puts the copy of a held launch in place. `by_driver`: where CUPTI's code is. False where that
  * must not be. */
 bool gp_put_in_place(struct gp_measurement *m, bool by_driver);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
 void gp_put_back_final_state(struct gp_measurement *m);
-/* That has failed, behind a replay or a graph, say: nothing is measured any more. */
+/* Memory could not be put back, behind a replay or a graph, say: nothing is measured any more. */
 void gp_not_put_back(const char *behind, struct gp_reason why);
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
 CUresult gp_wait_in_pass(struct gp_measurement *m, const struct gp_step *step);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a cache line: how accesses are cut into sectors and lines depends on no more. */
+/* The bytes of a cache line: how accesses are cut into sectors and lines depends on no more of an
+ * address. */
 #define LINE_BYTES 128
 /* Addresses nearer than that lead into one allocation, to the same data but for the edges. So many
  * are compared. */

@@ -19,7 +19,7 @@ struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *wh
 struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,
                                 bool *held_up, enum gp_passed_over *why);
 
-/* The same of any launch into the stream. */
+/* True where any launch into the stream can be measured now; else *why says why not. */
 bool gp_ready_in(CUstream stream, enum gp_passed_over *why);
 /* True when all that was launched in the stream's context ends within the bounded wait. */
 bool gp_rests_in(CUstream stream);

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a profile that the user did not ask for: some 150,000 launches. It is not compressed, which
- * takes longer than to write it. */
+/* The most bytes of a profile that the user did not ask for: some 150,000 launches. It is not
+ * compressed, as that takes longer than to write it. */
 #define MOST_UNASKED ((uint64_t)64 << 20)
 
 static struct {
@@ -98,7 +98,7 @@ static void note_opened(const char *asked_path)
     gp_ended_start();
 }
 
-/* The same for the first launch, too. */
+/* The profile's writer, NULL where there is none. The file is opened at the first launch. */
 static struct gp_writer *opened(void)
 {
     char why[512], *path = recording.path;

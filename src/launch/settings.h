@@ -22,7 +22,7 @@ struct gp_user_settings {
 };
 extern struct gp_user_settings gp_user;
 
-/* Those that are recorded, and then the others. Mistakes are reported. */
+/* Reads the settings that are recorded, and then the others. Mistakes are reported. */
 void gp_settings_read_recorded(void);
 void gp_settings_read(void);
 

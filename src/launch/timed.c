@@ -23,8 +23,8 @@
 #define MOST_PAUSE 30000.0
 #define PAUSE_FACTOR 2
 #define USUAL_WEIGHT 0.1
-/* Of launches behind a pause these have an event more, which shows how long an event takes: the
- * first ones, and then one of so many. */
+/* Some launches behind a pause have an event more, which shows how long an event takes: the first
+ * ones, and then one of so many. */
 #define FIRST_EMPTY 8
 #define EVERY_EMPTY 64
 

@@ -56,8 +56,8 @@ void gp_timing_starts(struct gp_timing *timing);
 void gp_timing_stops(struct gp_timing *timing, CUresult result);
 void gp_timing_ends(struct gp_timing *timing, CUresult result);
 
-/* The same of a graph, which is launched as it is, with the stream of `call`; its times are counted
- * there, where there are any (NULL). `device` becomes its context's. */
+/* Begins as gp_timing_begins, for a graph that is launched as it is, in the stream of `call`. The
+ * device is that of its context; its times are counted in `whole`, or nowhere (NULL). */
 bool gp_timing_begins_whole(struct gp_timing *timing, const struct gp_launch *call);
 int gp_timing_device(const struct gp_timing *timing);
 void gp_timing_is_of(struct gp_timing *timing, struct gp_whole_times *whole);
@@ -68,13 +68,14 @@ bool gp_timed_describe(const struct gp_launch *call, enum gp_passed_over *why);
 
 /* Records the launches that have ended by now. Cheap where none is under way. */
 void gp_timed_collect(void);
-/* The same in a call of the program, which may have waited for launches. */
+/* Records the launches that have ended, in a call of the program, which may have waited for them.
+ */
 void gp_timed_waited(void);
 
 /* The context is about to go: records its launches. Waits for them, within the limit of waits,
  * where nothing is being captured. */
 void gp_timed_leave(CUcontext context);
-/* The same of all, as the process ends. */
+/* Records the launches of all contexts as gp_timed_leave, as the process ends. */
 void gp_timed_end(void);
 
 #endif

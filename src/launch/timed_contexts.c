@@ -69,7 +69,7 @@ static struct gp_timed_context *find(CUcontext handle, bool green)
     return c;
 }
 
-/* Of the counters that are not there. */
+/* Gives the reason to the counters that are not there. */
 static void give_reason(struct gp_timed_context *c)
 {
     for (size_t i = 0; i < c->count; i++)

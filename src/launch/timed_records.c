@@ -23,7 +23,7 @@
 #define FAILED GP_REASON(LAUNCH_FAILED)
 #define TOO_SHORT GP_REASON_TEXT(NO_TIME, "the launch is shorter than the GPU's clock can tell")
 
-/* Of all contexts: launches under way, and those of them with an early line. */
+/* The launches of all contexts that are under way, and the ones among them with an early line. */
 static atomic_uint under_way, noted;
 
 /* Gives the record its time, or the reason why that is absent. */

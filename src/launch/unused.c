@@ -67,7 +67,7 @@ static bool has_had_children(void)
     struct rusage of_children;
     struct sigaction on_end;
     siginfo_t ignored;
-    /* Those that are there, that were waited for, and that nobody has to wait for. */
+    /* Children may be there, may have been waited for, or may need nobody to wait for them. */
     return waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD ||
            getrusage(RUSAGE_CHILDREN, &of_children) != 0 || of_children.ru_minflt > 0 ||
            sigaction(SIGCHLD, NULL, &on_end) != 0 || on_end.sa_handler == SIG_IGN;

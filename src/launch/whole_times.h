@@ -13,8 +13,8 @@ struct gp_whole_times {
     double seconds, shortest, longest; /* of those */
 };
 
-/* Those of the graph with that key; `device` is the one that it runs on. NULL where there are too
- * many. */
+/* The times of the graph with that key; `device` is the one that it runs on. NULL where there are
+ * too many graphs. */
 struct gp_whole_times *gp_whole_times_of(uint64_t key, const char *kernel, unsigned kernels,
                                          int device);
 

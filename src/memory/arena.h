@@ -15,7 +15,8 @@ struct gp_arena {
     uint64_t device_size, host_size; /* bytes */
     uint64_t device_used, host_used;
     uint64_t device_held; /* of the used room: not taken back before it is released */
-    /* Of other memory that shares the budget, which its owner says before it is used. */
+    /* The bytes of other memory that shares the budget; its owner sets them before the arena is
+     * used. */
     uint64_t device_elsewhere, host_elsewhere;
     bool refused;       /* the budget, or the memory, did not allow for it */
     bool for_many;      /* copies of many launches lie in it at once */

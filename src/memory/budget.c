@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the device's memory more: the program gets it back when it runs short. */
+/* The device's memory gives a larger share: the program gets it back when it runs short. */
 #define DEFAULT_DEVICE_PERCENT 25
 #define DEFAULT_HOST_PERCENT 10
 /* Page-locked host memory taken at the most unless the user names a size: making it takes a second

@@ -32,7 +32,8 @@ static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host,
 
 /* ---- other processes ------------------------------------------------------------------------- */
 
-/* Of the allocation that the address is in. */
+/* The start of the allocation that the address is in; the address itself where that is not known.
+ */
 static CUdeviceptr start_of(CUdeviceptr address)
 {
     CUdeviceptr start = address;

@@ -44,7 +44,8 @@ struct gp_reason gp_module_runs_once(const void *handle, const char *kernel);
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
                            struct gp_reason *why);
 
-/* The same as gp_code_slim has it. */
+/* The parts of a cubin for the source lines of a function of that module or library, as
+ * gp_code_slim has them. */
 void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);
 
 /* True when kernels of that module or library may call the function of that name of the device's

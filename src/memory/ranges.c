@@ -161,7 +161,7 @@ static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_fact
     insert_at(r, index, range, facts);
 }
 
-/* Of a mapping the neighbours remain. */
+/* Takes a buffer out; the neighbours of a mapping, which are in one range with it, remain. */
 static void take(struct gp_ranges *r, const struct gp_buffer *buffer)
 {
     struct gp_range gone = range_of(buffer);
@@ -229,7 +229,7 @@ static int by_address(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Of items that overlap the one allocated last is really there. */
+/* Drops the older ones of items that overlap: the one allocated last is really there. */
 static void drop_stale(struct items *all)
 {
     size_t kept = 0;

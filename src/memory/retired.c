@@ -29,7 +29,7 @@ bool gp_retired_any(void)
     return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
-/* Of pools as well, or not. Locked. */
+/* The bytes that are retired on the device, of pools as well, or not. Locked. */
 static uint64_t bytes_of(CUdevice device, bool pools)
 {
     uint64_t bytes = 0;

@@ -13,8 +13,8 @@
  * current and idle. */
 bool gp_retire(CUdeviceptr address, uint64_t device_memory);
 
-/* The same of memory of which a copy is still to be made, in the current context, which is at work:
- * nobody gets it again before it is freed. */
+/* Keeps memory of which a copy is still to be made, as gp_retire does, in the current context,
+ * which is at work: nobody gets it again before it is freed. */
 bool gp_retire_unwritten(CUdeviceptr address);
 
 /* True for an address whose memory the program has freed already. */

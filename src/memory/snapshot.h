@@ -137,7 +137,7 @@ uint64_t gp_held_copy_layout(const struct gp_held_copy *copy);
 uint64_t gp_snapshot_layout(const struct gp_snapshot *s);
 /* True where the launch reaches some of these bytes. */
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes);
-/* Of no more use. When all of a snapshot's are, so is their memory. */
+/* The copy is of no more use. When all copies of a snapshot are, so is their memory. */
 void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy);
 
 /* Memory of our own that stands in for memory of the program's: at least so many bytes, as they
@@ -159,9 +159,10 @@ bool gp_snapshot_give_up_copies(struct gp_snapshot *s);
  * memory for it. `taken`: the snapshot is of the launch that comes next, so it is known which
  * buffers of the program that launch does not reach, and one of these will do. */
 bool gp_snapshot_flush_caches(struct gp_snapshot *s, bool taken);
-/* The same in a stream (of the default ones the thread's own, when per_thread), without waiting:
- * the next work in the stream begins with empty caches. From then on the snapshot is in use until
- * gp_snapshot_done, which must not come before the stream is done. */
+/* Empties the L2 cache as gp_snapshot_flush_caches, in a stream (of the default ones the thread's
+ * own, when per_thread), without waiting: the next work in the stream begins with empty caches.
+ * From then on the snapshot is in use until gp_snapshot_done, which must not come before the stream
+ * is done. */
 bool gp_snapshot_flush_caches_on(struct gp_snapshot *s, CUstream stream, bool per_thread);
 
 /* Keeps a stream busy for some microseconds, without waiting, and leaves the caches as they are:

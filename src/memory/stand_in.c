@@ -16,7 +16,7 @@ bool gp_snapshot_has_stand_in(const struct gp_snapshot *s, uint64_t bytes)
     return s->stand_in && bytes <= s->stand_in_size;
 }
 
-/* Of the room that copies leave. */
+/* True where so many bytes fit into the room that copies leave. */
 static bool is_in_budget(struct gp_snapshot *s, uint64_t bytes)
 {
     size_t free = 0, total = 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-/* Of surfaces of an array the first stands for it. */
+/* A surface of an array; the first one stands for the array. */
 struct surface {
     CUsurfObject handle;
     CUarray array;

@@ -46,7 +46,7 @@ struct gp_table {
     uint64_t count;
 };
 
-/* Of the ranges found these come with the answer itself. */
+/* The most ranges found that come with the answer itself. */
 #define GP_FOUND_AT_ONCE 120u
 
 struct gp_answer {

@@ -33,7 +33,7 @@ static struct gp_node *parse_formula(const struct gp_loading *l, const struct gp
     return NULL;
 }
 
-/* The same for a key that may be left out. */
+/* Parses the value of a key that may be left out; false, after a complaint, when that fails. */
 static bool parse_optional(const struct gp_loading *l, const struct gp_definition *d,
                            enum gp_key key, struct gp_node **node)
 {

@@ -49,7 +49,8 @@ struct evaluation {
     const struct gp_record *launch;
     unsigned steps;
     bool lacks_counter; /* the last value is missing as the record has no such counter */
-    /* Of the last value that is missing. */
+    /* The cause for which the last value is missing, and the bytes of its text that name the
+     * counter. */
     enum gp_cause cause;
     size_t named;
 };

@@ -59,8 +59,8 @@ struct gp_metric_set {
 struct gp_metrics *gp_metrics_open(struct gp_text *problems);
 void gp_metrics_close(struct gp_metrics *m);
 
-/* The same without any file: only the given text, as if it were the file of that name.
- */
+/* Loads definitions as gp_metrics_open does, but from no file: only from the given text, as if it
+ * were the file of that name. */
 struct gp_metrics *gp_metrics_parse(const char *file, const char *text, size_t length,
                                     struct gp_text *problems);
 

@@ -14,7 +14,8 @@ enum gp_precision { GP_HALF, GP_SINGLE, GP_DOUBLE };
 bool gp_peak_flops(const struct gp_device *device, enum gp_precision precision, double *value,
                    char *why, size_t why_size);
 
-/* The same of the tensor cores, for dense matrices; BF16 is as FP16. */
+/* Operations per second of the tensor cores, for dense matrices, as gp_peak_flops counts them; BF16
+ * is as FP16. */
 enum gp_tensor_numbers {
     GP_TENSOR_FP16,
     GP_TENSOR_TF32,

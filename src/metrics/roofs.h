@@ -18,8 +18,8 @@ struct gp_roof {
 void gp_roofs_of(const struct gp_device *device,
                  void (*take)(void *user, const struct gp_roof *roof), void *user);
 
-/* The same with the measured ones of a text instead of metrics/roofs: a section for each name of a
- * device, lines "key = rate". A value that is no rate is passed over. */
+/* Calls `take` as gp_roofs_of does, with the measured roofs of a text instead of metrics/roofs: a
+ * section for each name of a device, lines "key = rate". A value that is no rate is passed over. */
 void gp_roofs_by(const char *measured, const struct gp_device *device,
                  void (*take)(void *user, const struct gp_roof *roof), void *user);
 

@@ -67,8 +67,8 @@ static bool is_empty(int fd)
     return fstat(fd, &about) == 0 && about.st_size == 0;
 }
 
-/* Of a file that nobody is writing. The name that was asked for may be any file's; under another
- * one only a file that an earlier run has put there is replaced. */
+/* True for a file that is not to be replaced; nobody is writing it. The name that was asked for may
+ * be any file's; under another one only a file that an earlier run has put there is replaced. */
 static bool must_stay(int fd, const char *run, unsigned number, const char **why)
 {
     struct gp_head head;
@@ -87,7 +87,7 @@ static const char *writer_of(int fd, const char *run)
     return read_head(fd, &head) && !is_of_run(&head, run) ? of_others : of_this_run;
 }
 
-/* Of an open file: makes it ours. `made`: by us, where there was none. */
+/* Makes an open file ours. `made`: by us, where there was none. */
 static enum outcome take(int fd, const char *path, const char *run, unsigned number, bool made,
                          const char **why)
 {
@@ -172,8 +172,8 @@ static bool claim_beside(const char *path, const char *run, struct gp_claim *cla
             break;
         if (outcome != TAKEN)
             continue;
-        /* Of a run one process says it: the second one, or the first where others have that name.
-         */
+        /* One process of a run says why its file is beside: the second one, or the first where
+         * others have that name. */
         if (claim->number == 1)
             claim->why_beside = reason;
         else if (reason == of_this_run)

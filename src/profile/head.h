@@ -14,7 +14,8 @@ struct gp_head {
 
 /* False where no profile begins there. */
 bool gp_head_read(struct gp_source *source, struct gp_head *head);
-/* The same of a regular file; it is not waited for. */
+/* Reads the head of a regular file, which is not waited for. False where no profile begins there.
+ */
 bool gp_head_of_file(const char *path, struct gp_head *head);
 
 #endif

@@ -30,8 +30,8 @@ json_t *gp_object_extent(struct gp_object *o, const unsigned extent[3]);
 /* A reason's text under `key`, and the word of its cause; nothing where there is none. */
 void gp_object_put_reason(struct gp_object *o, json_t *into, const char *key,
                           struct gp_reason reason);
-/* Of counters without values: `absent` becomes name to text, `causes` text to the word of its
- * cause. */
+/* Counters without values: `absent` becomes name to text, `causes` text to the word of its cause.
+ */
 struct gp_absences {
     json_t *absent, *causes;
 };

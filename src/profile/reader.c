@@ -74,7 +74,7 @@ static bool fail(struct reading *r, const char *fmt, ...)
     return false;
 }
 
-/* The same for the file as a whole. */
+/* Ends the reading for a mistake in the file as a whole. */
 static void fail_file(struct reading *r, const char *why, const char *more)
 {
     snprintf(r->why, r->why_size, "%s: %s%s", r->path, why, more);
@@ -153,7 +153,7 @@ static void drop_early(struct reading *r, size_t at)
     memmove(&r->early[at], &r->early[at + 1], (r->early_count - at) * sizeof(struct early *));
 }
 
-/* Of a launch: NULL where it has no such counter. */
+/* The duration's counter of a launch; NULL where it has none. */
 static struct gp_counter *duration_of(struct early *early)
 {
     for (size_t i = 0; i < early->launch.counter_count; i++)
@@ -293,7 +293,8 @@ static bool read_header(struct reading *r, const json_t *object)
     char why[128];
     if (!gp_once_columns(&r->once, json_object_get(object, "columns"), why, sizeof(why)))
         return fail(r, "%s", why);
-    /* Of a profile in front of this one, in the same file: its launches have the same numbers. */
+    /* A profile in front of this one, in the same file, gives its rest first: its launches have the
+     * same numbers. */
     if (!give_the_rest(r))
         return false;
     end_process(r);
@@ -374,7 +375,7 @@ static bool read_counters(struct reading *r, const json_t *object, struct gp_cou
     return true;
 }
 
-/* Of format 1: all that is known of a launch in one object. */
+/* Reads a launch of format 1: all that is known of it in one object. */
 static bool read_whole_launch(struct reading *r, const json_t *object,
                               bool (*take)(struct reading *, const struct gp_record *))
 {

@@ -126,8 +126,8 @@ static bool is_of_run(const char *path, const char *run)
     return gp_head_of_file(path, &head) && strcmp(head.run, run) == 0;
 }
 
-/* Those of the run that have a greater number. False where one has a lesser one: the file is not
- * its run's first. */
+/* Adds the files of the run that have a greater number. False where one has a lesser one: the file
+ * is not its run's first. */
 static bool add_others(struct gp_run_files *files, const char *first, const struct gp_head *head)
 {
     unsigned *numbers;

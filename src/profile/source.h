@@ -26,8 +26,8 @@ bool gp_source_is_compressed(const struct gp_source *source);
 /* At the end: whether it is compressed, and the writer did not come to end it. */
 bool gp_source_is_unfinished(const struct gp_source *source);
 
-/* The same in the middle of a block, so bytes are missing that were written. A writer that was
- * ended leaves whole blocks. */
+/* At the end: whether the file ends in the middle of a compressed block, so bytes are missing that
+ * were written. A writer that was ended leaves whole blocks. */
 bool gp_source_is_torn(const struct gp_source *source);
 
 #endif

@@ -57,7 +57,7 @@ static int put_lines(struct gp_writer *w, bool complete)
     return error;
 }
 
-/* The same; an error ends the profile. */
+/* Writes the lines that were made; an error ends the profile. */
 static bool write_lines(struct gp_writer *w, bool complete)
 {
     int error = put_lines(w, complete);

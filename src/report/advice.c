@@ -293,7 +293,7 @@ static bool ask_rules(const struct asking *a, size_t group, const struct gp_subj
     return answered;
 }
 
-/* Of the configurations of a tuning the fastest alone is advised on. */
+/* True for a configuration of a tuning that is not the fastest: the fastest alone is advised on. */
 static bool is_slower(const struct gp_findings *f, const struct gp_row *row, size_t group)
 {
     const struct gp_tuning *tuning = f->tunings.of_group[row->first_group + group];

@@ -83,7 +83,7 @@ static void name_units(struct gp_bound *b, const struct gp_rules *rules, int fir
 static void rank_units(struct gp_bound *b, const struct gp_rules *rules)
 {
     int first = closest(b, rules, -1), second = closest(b, rules, first);
-    /* Of two that are both busy; else the busiest is the busiest. */
+    /* Two units are swapped only where both are busy; else the busiest is the first. */
     bool swap = second >= 0 && rules->units[first].last && b->units[second] >= GP_BOUND_BY &&
                 b->units[second] > b->units[first] - GP_CLEARLY;
     name_units(b, rules, swap ? second : first, swap ? first : second);

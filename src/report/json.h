@@ -14,7 +14,7 @@ void gp_json_number(struct gp_text *out, double value);
 
 /* `"key":`, with a comma before it unless an object or array has just begun. */
 void gp_json_key(struct gp_text *out, const char *key);
-/* The same, and a string as its value. */
+/* Writes a key as gp_json_key does, and a string as its value. */
 void gp_json_member(struct gp_text *out, const char *key, const char *value);
 
 /* A comma, unless an object or array has just begun. */

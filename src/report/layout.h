@@ -11,14 +11,14 @@
  * blanks. Ends the line. */
 void gp_wrap(struct gp_text *out, size_t indent, const char *text);
 
-/* The same for lines of at most `width` columns. */
+/* Appends `text` as gp_wrap does, in lines of at most `width` columns. */
 void gp_wrap_to(struct gp_text *out, size_t width, size_t indent, const char *text);
 
 /* Writes `name` into `out`, which has room for `width` letters and the NUL. A name that is too long
  * loses its namespaces, then its template arguments from the inside out, then its middle. */
 void gp_shorten(const char *name, char *out, size_t width);
 
-/* The same by the middle alone. */
+/* Writes `name` as gp_shorten does, but a name that is too long loses its middle alone. */
 void gp_drop_middle(const char *name, char *out, size_t width);
 
 /* "32x8" of {32, 8, 1}: trailing ones left out. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a head at least so much is shown. */
+/* A head is shown with at least so many letters. */
 #define LEAST_HEAD 10
 /* How often names that have become the same are parted by where they differ. */
 #define ROUNDS 4

@@ -115,7 +115,7 @@ void gp_name_slots_add(struct gp_name_slots *s, const char *kernel, size_t width
         lines->failed = true;
 }
 
-/* Of the first kernels, all of one width. NULL when out of memory. */
+/* Makes the names of the first kernels, all of one width. NULL when out of memory. */
 static char **make_names(const struct gp_name_slots *s, size_t count, size_t width)
 {
     struct gp_kernel_spelling *kernels = calloc(count + 1, sizeof(*kernels));

@@ -30,7 +30,8 @@ bool gp_nvprof_has_event(const struct gp_metric *metric);
  * front, with which it is text. */
 void gp_csv_text(const char *text, struct gp_text *out);
 
-/* The same for a line of words that is no row, in whose middle a cell may begin. */
+/* Appends a line of words that is no row. A cell may begin in its middle: one that a spreadsheet
+ * would take for a formula gets a ' in front. */
 void gp_csv_line(const char *text, struct gp_text *out);
 
 #endif

@@ -97,7 +97,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
         memcpy(row->smallest_grid, l->grid, sizeof(l->grid));
     if (row->grids == 0 || compare_grids(l->grid, row->largest_grid) > 0)
         memcpy(row->largest_grid, l->grid, sizeof(l->grid));
-    /* Of launches that were only counted neither registers nor shared memory are known. */
+    /* Launches that were only counted have no known registers and no known shared memory. */
     bool more_known = group->recorded > 0 && row->recorded == 0;
     bool less_known = group->recorded == 0 && row->recorded > 0;
     if (row->grids == 0 || more_known || (!less_known && group->launches > *most_launches)) {

@@ -48,7 +48,7 @@ static void free_pieces(struct gp_piece *piece)
     }
 }
 
-/* Those that were read before a mistake as well. */
+/* Frees the tests of a rule, also those that were read before a mistake in it. */
 static void free_tests(struct gp_test tests[GP_MOST_TESTS])
 {
     for (size_t i = 0; i < GP_MOST_TESTS; i++) {

@@ -97,7 +97,7 @@ struct gp_rules {
 struct gp_rules *gp_rules_open(const struct gp_metrics *m, struct gp_text *problems);
 void gp_rules_close(struct gp_rules *r);
 
-/* The same of the given text alone. */
+/* Loads rules as gp_rules_open does, from the given text alone. */
 struct gp_rules *gp_rules_parse(const struct gp_metrics *m, const char *file, const char *text,
                                 size_t length, struct gp_text *problems);
 

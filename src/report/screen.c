@@ -99,7 +99,7 @@ void gp_screen_headline(const struct gp_summary *summary, size_t width, struct g
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Those of the table's width, and narrower ones for the advice. */
+/* The rows that are shown, with names of the table's width, and narrower ones for the advice. */
 struct shown {
     const struct gp_rows *rows;
     size_t kernels; /* in the table */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all kernels and cubins; a process that ends waits for it. */
+/* Limits of all kernels and of all cubins together; a process that ends waits for their reading. */
 #define MOST_KERNELS 4096
 #define MOST_BYTES ((size_t)256 << 20)
 

@@ -430,7 +430,8 @@ static void combine(struct gp_summary *s, struct gp_group *group, const struct g
     }
 }
 
-/* Of launches that are counted in part alone: the others have all there is by themselves. */
+/* Begins the means of launches that are counted in part: other launches have all values by
+ * themselves. */
 static void begin_means(struct gp_summary *s, struct gp_group *group,
                         const struct gp_record *launch)
 {

@@ -30,7 +30,8 @@ bool gp_stat_mean(const struct gp_stat *stat, double *mean);
 
 /* Why launches have no value; NOT_MEASURED where none was evaluated. */
 struct gp_reason gp_stat_absence(const struct gp_stat *stat);
-/* The same without the name of the missing counter: others lack others for the same reason. */
+/* The reason of gp_stat_absence without the name of the missing counter: other values lack other
+ * counters for the same reason. */
 struct gp_reason gp_stat_plain_absence(const struct gp_stat *stat);
 
 /* Adds the launches of `from` to those of `into`, where each of them stands for `times` launches.
@@ -115,7 +116,7 @@ const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
 
-/* Of all launches, those in no group included. */
+/* Totals of all launches, those in no group included. */
 struct gp_totals {
     uint64_t launches, measured, replays;
     /* By how much measuring made the processes longer. Where no process's end is known, the sum

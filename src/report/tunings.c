@@ -129,8 +129,8 @@ static void note_groups(struct gp_tunings *s)
         }
 }
 
-/* Of a framework or a library each grid is that of some tensor's shape, which is given. XLA tries
- * configurations of its own for one shape. */
+/* The grid of a framework's or a library's kernel is that of some tensor's shape, which is given.
+ * XLA tries configurations of its own for one shape. */
 static bool may_be_tuned(const struct gp_row *row)
 {
     const enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, NULL);

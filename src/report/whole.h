@@ -6,8 +6,8 @@
 #include "report/advice.h"
 #include "report/origin.h"
 
-/* Of values that were counted in launches with less than that share of the GPU time nothing is
- * said; from the second on they stand for all. */
+/* Values that were counted in launches with less than GP_LEAST_COVERED of the GPU time are not
+ * reported; from GP_WELL_COVERED on they stand for all. */
 #define GP_LEAST_COVERED 0.5
 #define GP_WELL_COVERED 0.97
 

@@ -39,8 +39,8 @@ static void read_bytes(const void *bytes, size_t size)
     (void)seen;
 }
 
-/* Of a kernel, of a function called k, which the seeds have, and of one without a name. The answer
- * must not depend on the cubins that are kept of earlier questions. */
+/* Finds the code of a kernel, of a function called k, which the seeds have, and of one without a
+ * name. The answer must not depend on the cubins that are kept of earlier questions. */
 static void find_code(const void *image, size_t size, int cc)
 {
     static const char *const functions[] = {"_Z1kPi", "k", ""};

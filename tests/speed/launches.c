@@ -14,11 +14,12 @@
 #define GRIDS 150
 #define MOST_COUNTERS 200
 
-/* Those of the default set on a GPU of compute capability 9.0. */
+/* The counters of the default set on a GPU of compute capability 9.0. */
 static const char **names;
 static size_t count;
 
-/* Of instrumented code the same for each kernel and grid, of the hardware never the same. */
+/* Counters of instrumented code are the same in all launches of a kernel and grid, and counters of
+ * the hardware never. */
 static void fill(struct gp_counter *counters, unsigned long i)
 {
     for (size_t k = 0; k < count; k++) {

@@ -30,7 +30,8 @@ static inline char *read_if_there(const char *path, size_t *size)
     return bytes;
 }
 
-/* The same of one in ../tests, seen from the program. */
+/* A file in ../tests, seen from the program, with a '\0' behind it, to be freed; NULL where it is
+ * not there. */
 static inline char *read_beside(const char *name, size_t *size)
 {
     char path[4096];

@@ -61,7 +61,7 @@ static void the_limit_of_a_group_holds(void **state)
     /* Memory that is only kept as long as there is room is free. */
     put("a/b/memory.stat", "anon 1\ninactive_file 104857600\nactive_file 5\n");
     assert_int_equal(free_with("0::/a/b\n"), 612 * MB);
-    /* That of a group above holds as well. */
+    /* The limit of a group above holds as well. */
     put("a/memory.max", "1073741824\n");
     put("a/memory.current", "1063256064\n");
     assert_int_equal(free_with("0::/a/b\n"), 10 * MB);

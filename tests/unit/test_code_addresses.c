@@ -29,7 +29,7 @@
 #define LOAD_GENERIC_AT_4 I(0x0000040402047980, 0x000ea8000c101900)
 #define EXCHANGE I(0x000000ff020879a8, 0x000eae000c1ee1c4) /* ATOMG.E.EXCH PT, R8, [R2.64], RZ */
 #define EXCHANGE_AT_4 I(0x000004ff020979a8, 0x000ea8000c1ee1c4)
-/* The same for compute capability 7.5, where their numbers stand in other bits. */
+/* Instructions for compute capability 7.5, where their numbers stand in other bits. */
 #define LOAD_GENERIC_OLD I(0x0000000004087980, 0x0001620000116900)      /* LD.E R8, [R4] */
 #define LOAD_GENERIC_AT_4_OLD I(0x0000000404097980, 0x0001680000116900) /* LD.E R9, [R4+0x4] */
 #define LOAD_GENERIC_AT_8_OLD I(0x0000000804067980, 0x000ea80000116900) /* LD.E R6, [R4+0x8] */

@@ -21,8 +21,8 @@
 
 static const int capabilities[] = {75, 80, 90, 100, 120};
 
-/* Of a compute capability, beside the program, in ../tests; NULL where the toolkit does not know
- * it. */
+/* The cubin for a compute capability, beside the program, in ../tests; NULL where the toolkit does
+ * not know it. */
 static char *read_cubin(int cc, size_t *size)
 {
     char name[32];

@@ -47,7 +47,7 @@ static void the_decoder_agrees_with_the_disassembler(void **state)
     read_corpus("corpus.txt", 1000);
 }
 
-/* Of Volta, which current disassemblers do not know. */
+/* The corpus of Volta is of an older disassembler: current ones do not know that chip. */
 static void and_with_an_older_one(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void sides_of_a_branch_have_opposite_predicates(void **state)
     const uint16_t one[] = {LDS | NOT_P(0), LDS | NOT_P(0), FFMA | P(7), LDS | NOT_P(0),
                             EXIT | P(0)};
     assert_int_equal(two_sided(one, 5), 0);
-    /* Of two predicates, and too far apart. */
+    /* Instructions of two predicates, and ones too far apart, are no sides of one branch. */
     const uint16_t other[] = {FFMA | P(0), FFMA | NOT_P(1)};
     assert_int_equal(two_sided(other, 2), 0);
     uint16_t far[20];

@@ -326,7 +326,7 @@ static void lines_sum_up_to_the_counts(void **state)
         assert_int_equal(own, all);
         assert_true(most <= all);
     }
-    /* The same for the weights that are found in the code. */
+    /* The weights that are found in the code add up as well. */
     for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++) {
         unsigned in_lines = 0;
         for (size_t i = 0; i < b.count && gp_lines_in_code(w); i++)

@@ -24,7 +24,7 @@ static bool is_load(const char *text)
            strcmp(text, "LDG") == 0;
 }
 
-/* The same by the disassembler's words. */
+/* True where the instruction shows changes that others make, by the disassembler's words. */
 static bool shows_changes(const char *text)
 {
     static const char *const always[] = {"ATOM.", "ATOMG.", "LDGMC", "SUATOM", "SULD", "CCTL"};

@@ -81,7 +81,7 @@ static bool note(const char *name, uint64_t number, const char *letter)
     return gp_code_counts_note(&run, 90);
 }
 
-/* Of a launch that is only timed the code is known, if it is there at all. */
+/* The code of a launch that is only timed is known, if it is there at all. */
 static void code_of_which_nothing_was_counted_is_given_all_the_same(void **state)
 {
     (void)state;

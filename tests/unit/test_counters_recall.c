@@ -330,7 +330,7 @@ static void a_parameter_that_never_changed_has_to_stay(void **state)
     assert_true(is_assumed(r, &kind, &f));
     assert_false(is_assumed(r, &moved, &f));
     assert_false(is_assumed(r, &longer, &f));
-    /* That the pointer is another one has been seen to change nothing. */
+    /* Another pointer has been seen to change nothing. */
     are_found(r, &moved, &f, 1);
     assert_true(is_assumed(r, &moved, &f));
     assert_false(is_assumed(r, &longer, &f));
@@ -408,7 +408,7 @@ static void launches_with_the_same_work_are_assumed_to_be_alike(void **state)
     are_found(r, &moved, &f, 1);
     are_found(r, &more, &g, 1);
     assert_true(is_assumed(r, &moved, &f));
-    /* Of one work alone. */
+    /* Launches of one work alone are not assumed any more. */
     gp_recall_assumed(r, &moved, false);
     assert_false(is_assumed(r, &some, &f));
     assert_true(is_assumed(r, &more, &g));

@@ -663,7 +663,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_thread_that_has_it_closed_is_cancelled_afterwards),
         cmocka_unit_test(memory_of_an_ended_thread_is_used_again),
         cmocka_unit_test(calls_at_the_end_of_a_thread_may_still_pass),
-        /* Those above again, in another process. */
+        /* The tests above run again, in another process. */
         cmocka_unit_test(without_membarrier_it_is_the_same),
         cmocka_unit_test(without_memory_for_threads_it_is_the_same),
     };

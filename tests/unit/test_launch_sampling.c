@@ -220,7 +220,7 @@ static void beyond_the_bound_they_share_a_count(void **state)
     assert_in_range(sum.configurations, GP_MAX_TALLIES - 100, GP_MAX_TALLIES);
     assert_int_equal(sum.launches, sum.configurations);
     assert_int_equal(count, sum.configurations + 3);
-    /* Those that have a count keep it. */
+    /* Configurations that have a count keep it. */
     call.grid[0] = 1;
     assert_int_equal(taken(&call, 5), 2);
     const char *said = log_text(path);

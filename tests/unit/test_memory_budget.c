@@ -339,7 +339,7 @@ static void changes_of_a_larger_launch_fit_beside_its_copy(void **state)
         leave_free(all, &copies, &changes);
         assert_true(gp_arena_reserve(&changes, &copies, next, &moved, &why));
         assert_int_equal(changes.host_size, 0);
-        /* That stays so, without asking. */
+        /* Both fit from then on: ten rounds make at most two allocations. */
         gp_arena_release(&copies);
         gp_arena_clear(&copies);
         leave_free(all, &copies, &changes);

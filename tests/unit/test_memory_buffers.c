@@ -207,7 +207,8 @@ static void note_why(const struct gp_buffer *buffer, void *data)
     *(const char **)data = buffer->not_ours.text;
 }
 
-/* Of the one buffer that the context can reach; "none" where there is none. */
+/* The reason why the one buffer that the context can reach is not ours; "none" where there is no
+ * such buffer. */
 static const char *why_of(CUcontext context, int device)
 {
     const char *why = "none";

@@ -86,7 +86,7 @@ static int begin(void **state)
 static void memory_of_held_launches_stays(void **state)
 {
     (void)state;
-    /* Of launches, and of graphs: no launch is held there. */
+    /* One snapshot is of launches, the other one of graphs: no launch is held there. */
     struct gp_snapshot launches = {.context = CONTEXT}, graphs = {.context = CONTEXT};
     gp_snapshot_list(&launches);
     gp_snapshot_list(&graphs);

@@ -490,7 +490,7 @@ static void is_absent(const struct gp_metrics *m, const struct gp_device *device
     assert_non_null(strstr(absence.text, expected));
 }
 
-/* Of a launch that is only timed. */
+/* The launch is only timed. */
 static void what_needs_no_counter_has_a_value_without_any(void **state)
 {
     (void)state;

@@ -274,7 +274,7 @@ static void the_texts_of_earlier_versions_have_causes(void **state)
     is(gp_reason_read("out of memory", "in-capture"), GP_CAUSE_IN_CAPTURE, "out of memory");
 }
 
-/* Of a later version, or of no use. */
+/* The cause is of a later version, or of no use. */
 static void a_cause_that_is_not_known_costs_nothing(void **state)
 {
     (void)state;

@@ -330,8 +330,8 @@ static void lines_of_other_rooms_come_through(void **state)
     assert_int_equal(seen.launches, 3);
 }
 
-/* Of each kind that differs from one launch to the next: a time that is in doubt, a launch's
- * reason, and a counter's. */
+/* A launch with each kind of value that differs from one launch to the next: a time that is in
+ * doubt, a launch's reason, and a counter's. */
 static struct gp_record doubtful(uint64_t index, struct gp_counter counters[2])
 {
     const struct gp_reason reasons[] = {GP_NO_REASON,

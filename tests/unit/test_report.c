@@ -397,12 +397,12 @@ static void launches_that_took_turns_are_combined(void **state)
     assert_int_equal(g->measured, 3);
     assert_int_equal(g->hardware, 2);
     assert_int_equal(g->instrumented, 1);
-    /* Of one kind of launch: as always. */
+    /* A metric of one kind of launch is as always. */
     assert_int_equal(g->stats[0].count, 2);
     assert_int_equal(g->stats[0].absent_count, 0);
     assert_false(g->stats[0].combined);
     assert_true(fabs(g->stats[0].sum - 4e-6) < 1e-12);
-    /* Of both: 4000 bytes in 2 us. */
+    /* A metric of both kinds is combined: 4000 bytes in 2 us. */
     assert_true(g->stats[1].combined);
     assert_int_equal(g->stats[1].count, 3);
     assert_true(fabs(g->stats[1].sum / 3 - 2e9) < 1);
@@ -882,7 +882,7 @@ static void skipped_launches_are_listed_by_cause(void **state)
     says(s, &next, 1, "1 launch of a: cuptiA: CUPTI_ERROR_UNKNOWN");
     says(s, &next, 1, "1 launch of a: cuptiB: CUPTI_ERROR_UNKNOWN");
     says(s, &next, 0, "");
-    /* Of many texts the cause is said. */
+    /* The cause is said where there are many texts. */
     skip_one(s, "a", GP_REASON_TEXT(OVER_LIMIT, "80 GB is too much"));
     skip_one(s, "a", GP_REASON_TEXT(OVER_LIMIT, "90 GB is too much"));
     next = 0;

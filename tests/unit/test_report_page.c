@@ -162,7 +162,7 @@ static void launches_are_put_in_order(void **state)
     /* 0 and 1 as doubles: 1400 ms later, of which 400 were measuring. */
     assert_string_equal(json_string_value(json_object_get(j, "start")), "AAAAAAAAAAAAAAAAAADwPw==");
     json_decref(j);
-    /* Of another process there is no common clock. */
+    /* Another process has no clock in common with this one. */
     gp_launch_columns_begin(c);
     assert_true(gp_launch_columns_add(c, NULL, &one));
     j = columns_of(c);
@@ -241,7 +241,7 @@ static void curves_pass_through_the_kernel(void **state)
 
 /* ---- lines of the source ---- */
 
-/* Of sectors that would be there at best nothing is known: then none are wasted. */
+/* The sectors that would be there at best are not known: then none count as wasted. */
 static void lines_have_no_count_that_was_not_made(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static void says(const struct program *p, size_t line, const char *expected)
 #define HFMA "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum"
 #define BF16 "gpuprof__sass_ops_tensor_src_bf16.sum"
 
-/* Of an H200 at its boost clock. */
+/* The peaks of an H200 at its boost clock. */
 #define PEAK_FP32 66.908e12
 #define PEAK_DRAM 4.814e12
 

@@ -27,7 +27,8 @@ struct group {
     void *user_data;
 };
 
-/* Of a context; stays when that goes, as the driver's own knowledge of it does. */
+/* The mode of a context; it stays when the context goes, as the driver's own knowledge of it does.
+ */
 struct mode {
     struct mode *next;
     CUcontext context;
@@ -121,7 +122,7 @@ static struct mode *find_mode(CUcontext context)
     return m;
 }
 
-/* The same, made where there is none; NULL when out of memory. */
+/* The mode of the context, made where there is none; NULL when out of memory. The lock is held. */
 static struct mode *need_mode(CUcontext context)
 {
     struct mode *m = find_mode(context);

@@ -76,7 +76,7 @@ extern pthread_cond_t gpusim_changed; /* broadcast when an operation ends */
 /* Every call begins with this: is the driver there, and which context is current? */
 CUresult gpusim_enter(void);
 CUresult gpusim_enter_context(CUcontext *context);
-/* The same for calls that must not be made while a stream of the context is being captured. */
+/* Calls that must not be made while a stream of the context is being captured begin with this. */
 CUresult gpusim_enter_unsafe(CUcontext *context);
 
 /* The lock must be held for the rest of this block. */

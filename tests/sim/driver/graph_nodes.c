@@ -102,7 +102,8 @@ CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
     return CUDA_SUCCESS;
 }
 
-/* Of a graph captured from launches that may overlap; and of a driver to come. */
+/* The data of an edge, by a fault: in a graph captured from launches that may overlap, or of a
+ * driver to come. */
 static CUgraphEdgeData edge_data(void)
 {
     CUgraphEdgeData data = {0};

@@ -12,12 +12,13 @@
 
 #define L2_WAYS 16
 
-/* Of a kernel. */
+/* The time of a kernel. */
 #define SHORTEST_MS 2e-3
 #define MS_A_THREAD 1e-7
 /* More in instrumented code, by a fault. */
 #define LONG_CODE_MS 600
-/* Of the call that launches it, where it is not in line behind other work: as in a pass. */
+/* The time of the call that launches a kernel, where it is not in line behind other work: as in a
+ * pass. */
 #define CALL_MS 2e-2
 
 static bool is_watched(CUcontext context, bool instrumented)

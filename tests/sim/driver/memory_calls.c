@@ -73,7 +73,7 @@ static CUresult release(CUcontext context, uint64_t address, unsigned kinds)
     return gpusim_memory_release(address, kinds);
 }
 
-/* Of memory of a pool the driver takes all work on it for done, and does not wait. */
+/* The driver takes all work on memory of a pool for done, and does not wait. */
 CUresult cuMemFree_v2(CUdeviceptr dptr)
 {
     CUcontext context;

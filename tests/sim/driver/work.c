@@ -7,7 +7,7 @@
 #include "driver/memory.h"
 #include "model/nap.h"
 
-/* Of a copy or a fill, however long it is. */
+/* The time of a copy or a fill, however long it is. */
 #define TRANSFER_MS 2e-3
 
 /* The bytes from the first row's start to the last row's end. */

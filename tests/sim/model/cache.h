@@ -22,7 +22,7 @@ void gpusim_cache_clear(struct gpusim_cache *cache);
 bool gpusim_cache_touch(struct gpusim_cache *cache, uint64_t address, bool write,
                         uint64_t *written_back);
 
-/* The same for a whole range, as a copy engine or a fill does it; nobody counts. */
+/* Touches a whole range, as a copy engine or a fill does it; nobody counts. */
 void gpusim_cache_sweep(struct gpusim_cache *cache, uint64_t address, uint64_t bytes, bool write);
 
 #endif

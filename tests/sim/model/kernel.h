@@ -89,7 +89,7 @@ void *gpusim_global(struct gpusim_thread *t, const struct gpusim_site *site, con
                     unsigned size);
 void *gpusim_shared(struct gpusim_thread *t, const struct gpusim_site *site, const void *address,
                     unsigned size);
-/* The same for a lane whose predicate is off: noted, nothing touched. */
+/* An access by a lane whose predicate is off: noted, nothing touched. */
 void gpusim_access_off(struct gpusim_thread *t, const struct gpusim_site *site, unsigned size);
 
 bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool taken);
@@ -155,7 +155,7 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 #define RSQRT(t, a) GPUSIM_COMPUTE(t, GPUSIM_OP_SFU, 1.0f / sqrtf(a))
 #define TENSOR(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TENSOR), 1, true)
 #define INT(t, count) gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), true)
-/* The same, executed by all lanes and effective in those whose predicate is on. */
+/* An addition, executed by all lanes and effective in the lanes whose predicate is on. */
 #define FADD_IF(t, on, a, b) \
     (gpusim_note(t, GPUSIM_PREDICATED(GPUSIM_OP_FADD, 0), 1, (on)), (on) ? (float)((a) + (b)) : (a))
 

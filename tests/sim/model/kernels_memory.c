@@ -136,7 +136,7 @@ static void read_offset(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(read_offset, false, 8, 8, 8, 4, 4);
 
-/* The same, four elements a thread, a block's width apart. */
+/* C[i] = A[i + off] + B[i + off], four elements a thread, a block's width apart. */
 static void read_offset_unrolled(struct gpusim_thread *t)
 {
     const float *a = PARAM(t, 0, const float *);
@@ -241,7 +241,7 @@ static void scale_staged(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(scale_staged, true, 8, 4, 4);
 
-/* Of numbers in a row, numbers that are not. */
+/* Numbers in a row give numbers that are not in a row. */
 static uint32_t by_chance(uint32_t number)
 {
     uint32_t mixed = number * 2654435761u;
@@ -249,7 +249,7 @@ static uint32_t by_chance(uint32_t number)
     return mixed ^ mixed >> 13;
 }
 
-/* The same with warps that wait for their elements, as long as it takes: one in four asks again. */
+/* Scales with warps that wait for their elements, as long as it takes: one in four asks again. */
 static void scale_awaited(struct gpusim_thread *t)
 {
     static atomic_uint asked;

@@ -26,7 +26,8 @@ void gpusim_schedule_init(struct gpusim_schedule *s, const struct gpusim_chip *c
 /* Chooses the SM (s->sm) for the next block. */
 void gpusim_schedule_add_block(struct gpusim_schedule *s);
 
-/* That block lasts so many cycles; answers how many cycles this adds to its SM's busy time. */
+/* The block that was added last takes so many cycles; answers how many of them add to the busy time
+ * of its SM. */
 uint64_t gpusim_schedule_finish(struct gpusim_schedule *s, uint64_t cycles);
 
 #endif

@@ -258,7 +258,8 @@ static void leads(void)
     end(exec);
 }
 
-/* The same on its way there. */
+/* An address of memory that the graph allocates is copied into other memory: a kernel might go
+ * there, when it is gone. */
 static void brings(void)
 {
     static CUdeviceptr table[2];

@@ -50,7 +50,7 @@ static pid_t fork_and_wait(void)
     return child < 0 ? child : waitpid(child, NULL, 0);
 }
 
-/* Of children a child forks as well. */
+/* Many children are forked; one of them forks as well. */
 static void begin_and_fork_often(void)
 {
     MUST(cuInit(0));

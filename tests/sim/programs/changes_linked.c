@@ -175,7 +175,7 @@ static void attributes(void)
     MUST(cuMemFree(numbers.x));
 }
 
-/* The same of the kernel whose function is launched. */
+/* The kernel gets the attribute, and its function is launched. */
 static void attributes_of_kernel(void)
 {
     struct numbers numbers;

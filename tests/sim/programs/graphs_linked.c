@@ -258,7 +258,8 @@ static void wide(void)
 
 static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters);
 
-/* The same, and so many of them wait for a fill beside them. */
+/* More kernels side by side than are launched apart; `waits` of them wait for a fill beside them.
+ */
 static void wide_and_waiting(int waits)
 {
     CUdeviceptr flag = x[6], seen = x[7];
@@ -816,8 +817,8 @@ static void add_line(CUgraph graph, CUgraphNode node)
         node = add_scaling(graph, x[0], 0.5f, &node, 1);
 }
 
-/* The same, side by side, and each behind both before it; some of them copy the one to the other.
- * Returns the last node. */
+/* More nodes than a stream takes launches, side by side, and each behind both before it; some of
+ * them copy one buffer to the other. Returns the last node. */
 static CUgraphNode make_ladder(CUgraph graph, CUgraphNode node)
 {
     CUDA_MEMCPY3D copy = copy_of(x[2], x[0]);
@@ -839,7 +840,7 @@ static void add_ladder(CUgraph graph, CUgraphNode node)
     (void)make_ladder(graph, node);
 }
 
-/* The same, and one more kernel behind them. */
+/* A ladder, and one more kernel behind it. */
 static void add_ladder_and_counter(CUgraph graph, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS counter = waiting(NULL);
@@ -894,7 +895,7 @@ static void waits_before_last(void)
     wait_before(add_ladder_and_counter);
 }
 
-/* The same without a kernel that waits. */
+/* Many nodes behind a kernel that does not wait; behind them another kernel. */
 static void counter_before_last(void)
 {
     CUDA_KERNEL_NODE_PARAMS counter = waiting(NULL);

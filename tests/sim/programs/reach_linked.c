@@ -224,7 +224,7 @@ static void hidden(void)
     MUST(cuMemFree_v2(x));
 }
 
-/* The same, by a kernel that has been seen to be harmless often enough. */
+/* A hidden address goes to a kernel that has been seen to be harmless often enough. */
 static void hidden_late(void)
 {
     CUdeviceptr x = make_numbers(N), inverted = ~x;

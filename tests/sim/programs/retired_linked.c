@@ -116,7 +116,7 @@ static void loop(void)
     printf("loop\n");
 }
 
-/* The same with memory of a pool, which stays as it was. */
+/* The loop has memory of a pool, which stays as it was. */
 static void pool(CUmemoryPool from)
 {
     struct kernels k = kernels_of(module);

@@ -472,7 +472,8 @@ static void full_memory(void)
     check("full_memory", &numbers);
 }
 
-/* The same where launches wait already: their copies are to be written behind them. */
+/* A thread needs all memory where launches wait already: their copies are to be written behind
+ * them. */
 static void full_behind(void)
 {
     struct numbers numbers;

@@ -95,7 +95,7 @@ static inline void *snippets_image(size_t *bytes)
     return snippets_image_with(3, bytes);
 }
 
-/* The same with a managed variable, which the host may write at any time. */
+/* The image has a managed variable as well, which the host may write at any time. */
 static inline void *snippets_image_managed(size_t *bytes)
 {
     return snippets_image_with(4, bytes);
