@@ -88,19 +88,42 @@ static struct gp_member *first_that(wants *does, const struct gp_batch *b,
     return NULL;
 }
 
-static bool take(struct gp_step *step, enum gp_step_kind kind, struct gp_member *m, bool in_row,
-                 double ms)
+/* About how long a step takes, in milliseconds. */
+static double cost_of(enum gp_step_kind kind, const struct gp_batch *b, const struct gp_member *m)
 {
-    *step = (struct gp_step){.kind = kind, .member = m, .in_row = in_row, .ms = ms};
+    switch (kind) {
+    case GP_STEP_IDENTIFY:
+    case GP_STEP_MEASURE:
+        return m->code_ms > RANGE_MS ? m->code_ms : RANGE_MS;
+    case GP_STEP_COUNT:
+    case GP_STEP_BLANK:
+        return RANGE_MS + m->run.native_ms;
+    case GP_STEP_TOGETHER:
+        return RANGE_MS + b->bundles[m->bundle - 1].members * m->run.native_ms;
+    case GP_STEP_READ:
+    case GP_STEP_SETTLE:
+    case GP_STEP_AGAIN:
+    case GP_STEP_FINISH:
+        return SESSION_MS;
+    default:
+        return 0;
+    }
+}
+
+static bool take(struct gp_step *step, enum gp_step_kind kind, const struct gp_batch *b,
+                 struct gp_member *m, bool in_row)
+{
+    *step =
+        (struct gp_step){.kind = kind, .member = m, .in_row = in_row, .ms = cost_of(kind, b, m)};
     return true;
 }
 
 static bool take_member(struct gp_step *step, enum gp_step_kind kind, wants *does,
-                        const struct gp_batch *b, const struct gp_batch_facts *f, double ms)
+                        const struct gp_batch *b, const struct gp_batch_facts *f)
 {
     bool in_row = false;
     struct gp_member *m = first_that(does, b, f, &in_row);
-    return m && take(step, kind, m, in_row, ms);
+    return m && take(step, kind, b, m, in_row);
 }
 
 static bool next_identity(const struct gp_batch *b, const struct gp_batch_facts *f,
@@ -110,8 +133,8 @@ static bool next_identity(const struct gp_batch *b, const struct gp_batch_facts 
     struct gp_member *m = first_that(wants_identity, b, f, &in_row);
     if (!m)
         return false;
-    return m->state == GP_LAUNCH_RAN ? take(step, GP_STEP_CONSIDER, m, in_row, 0)
-                                     : take(step, GP_STEP_IDENTIFY, m, in_row, RANGE_MS);
+    return take(step, m->state == GP_LAUNCH_RAN ? GP_STEP_CONSIDER : GP_STEP_IDENTIFY, b, m,
+                in_row);
 }
 
 static bool is_blank_known(const struct gp_batch *b, uint64_t layout)
@@ -150,7 +173,7 @@ static bool next_count(const struct gp_batch *b, const struct gp_batch_facts *f,
                                       : m->asked == pass && wants_count(m, f);
                 if (!next)
                     continue;
-                take(step, kind, m, sure != 0, RANGE_MS);
+                take(step, kind, b, m, sure != 0);
                 step->pass = pass;
                 return true;
             }
@@ -179,27 +202,27 @@ bool gp_batch_next(const struct gp_batch *b, const struct gp_batch_facts *f, str
 {
     /* Without a session nothing can be counted, and nothing confirms that launches are alike. */
     if (!f->session)
-        return has_waiting(awaits_hardware, b, f) && take(step, GP_STEP_READ, NULL, false, 0);
+        return has_waiting(awaits_hardware, b, f) && take(step, GP_STEP_READ, b, NULL, false);
     if (next_identity(b, f, step))
         return true;
     if (b->decided == GP_NOTHING_DECIDED && has_waiting(gp_member_is_open, b, f))
-        return take(step, GP_STEP_CHOOSE, NULL, false, 0);
+        return take(step, GP_STEP_CHOOSE, b, NULL, false);
     if (b->decided == GP_IDENTITIES_DECIDED)
-        return take(step, GP_STEP_SHARE, NULL, false, 0);
-    if (next_count(b, f, step) || take_member(step, GP_STEP_MEASURE, wants_measure, b, f, RANGE_MS))
+        return take(step, GP_STEP_SHARE, b, NULL, false);
+    if (next_count(b, f, step) || take_member(step, GP_STEP_MEASURE, wants_measure, b, f))
         return true;
     if (has_waiting(awaits_hardware, b, f))
-        return take(step, GP_STEP_READ, NULL, false, SESSION_MS);
+        return take(step, GP_STEP_READ, b, NULL, false);
     if (has_waiting(is_like_member, b, f))
-        return take(step, GP_STEP_SETTLE, NULL, false, SESSION_MS);
-    return has_put_off(b) && take(step, GP_STEP_AGAIN, NULL, false, SESSION_MS);
+        return take(step, GP_STEP_SETTLE, b, NULL, false);
+    return has_put_off(b) && take(step, GP_STEP_AGAIN, b, NULL, false);
 }
 
 static bool next_count_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
 {
     if (m->state < GP_LAUNCH_RAN || m->state == GP_LAUNCH_GIVEN_UP || !has_hardware_pass(m, f))
         return false;
-    take(step, GP_STEP_COUNT, m, false, RANGE_MS);
+    take(step, GP_STEP_COUNT, NULL, m, false);
     step->pass = m->asked;
     return true;
 }
@@ -207,10 +230,9 @@ static bool next_count_of(struct gp_member *m, const struct gp_batch_facts *f, s
 static bool next_code_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
 {
     if (wants_identity(m, f))
-        return m->state == GP_LAUNCH_RAN ? take(step, GP_STEP_CONSIDER, m, false, 0)
-                                         : take(step, GP_STEP_IDENTIFY, m, false, RANGE_MS);
-    return f->session && wants_measure(m, f) &&
-           take(step, GP_STEP_MEASURE, m, false, SESSION_MS + RANGE_MS);
+        return take(step, m->state == GP_LAUNCH_RAN ? GP_STEP_CONSIDER : GP_STEP_IDENTIFY, NULL, m,
+                    false);
+    return f->session && wants_measure(m, f) && take(step, GP_STEP_MEASURE, NULL, m, false);
 }
 
 bool gp_batch_next_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)

@@ -56,6 +56,7 @@ struct gp_member {
     bool in_session; /* the session has counts of it that were not read: it is so in many states */
     bool
         retries; /* gp_pass_cost, as it was: the kernel may be unloaded before the launch is read */
+    double code_ms;                 /* an instrumented pass of it takes about so long */
     double started_ms;              /* the instrumented pass */
     double promised_ms;             /* of the time for such passes, for the one to come */
     struct gp_reason left_out;      /* why there is no instrumented pass */
@@ -117,7 +118,7 @@ struct gp_step {
     struct gp_member *member; /* NULL: the step is the whole batch's */
     unsigned pass;            /* GP_STEP_COUNT: which one */
     bool in_row; /* others of its kind follow, and nothing but their launches runs in between */
-    double ms;   /* it takes about so long, beside the kernel's own time; 0: nothing to speak of */
+    double ms;   /* it takes about so long */
 };
 
 /* The next step of the launches that wait (GP_RUN_LATER); false where there is none any more. Each

@@ -1,5 +1,6 @@
 #include "counters/collector.h"
 
+#include "counters/range_collection.h"
 #include "counters/range_config.h"
 #include "counters/sass_config.h"
 #include "counters/sass_session.h"
@@ -57,10 +58,20 @@ void gp_collection_enter(struct gp_collection *c, struct gp_member *m)
     c->collector->enter(c, m);
 }
 
+bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *m)
+{
+    return c->collector == &gp_range_collector && gp_likeness_is_familiar(gp_ranges_of(c), m);
+}
+
+static bool begins_with_code(struct gp_collection *c, struct gp_member *m)
+{
+    return c->collector == &gp_range_collector && gp_likeness_begins_with_code(gp_ranges_of(c), m);
+}
+
 bool gp_collection_next(struct gp_collection *c, struct gp_member *m, struct gp_step *step)
 {
     if (m && m->state == GP_LAUNCH_RAN && m->asked == 0)
-        c->facts.code_first = gp_collection_begins_with_code(c, m);
+        c->facts.code_first = begins_with_code(c, m);
     while (m ? gp_batch_next_of(m, &c->facts, step) : gp_batch_next(&c->batch, &c->facts, step)) {
         if (gp_step_runs(step->kind))
             return true;

@@ -100,10 +100,6 @@ bool gp_member_is_read(const struct gp_collection *c, const struct gp_member *me
 /* The counters that are those of a launch that was, or was assumed to be, alike. */
 enum gp_recalled gp_member_recalled(const struct gp_member *member);
 
-/* True where the session stands in the pass of instrumented code, and a launch that cannot wait is
- * expected to be new: it makes that pass first. */
-bool gp_collection_begins_with_code(struct gp_collection *c, struct gp_member *member);
-
 /* True where launches of its kind have all been alike so far. */
 bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *member);
 

@@ -45,4 +45,7 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
                           size_t count, struct gp_reason *why);
 void gp_counter_list_free(struct gp_counter_list *list);
 
+/* So much a check counter, by its number, may differ from that of a launch that was measured. */
+double gp_check_tolerance(bool retries, size_t check, double wanted);
+
 #endif

@@ -28,10 +28,9 @@ static void note_kind(const struct gp_range_collection *c, struct gp_member *m)
                       run->parameters, run->parameters_size);
 }
 
-bool gp_collection_is_familiar(struct gp_collection *collection, struct gp_member *m)
+bool gp_likeness_is_familiar(struct gp_range_collection *c, struct gp_member *m)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
-    if (collection->collector != &gp_range_collector || m->state < GP_LAUNCH_RAN || !c->recall)
+    if (m->state < GP_LAUNCH_RAN || !c->recall)
         return false;
     note_kind(c, m);
     return gp_recall_is_familiar(c->recall, &m->kind);
@@ -42,12 +41,10 @@ static bool can_take_fingerprint(const struct gp_range_collection *c, const stru
     return c->sass && c->tells && !m->run.always;
 }
 
-bool gp_collection_begins_with_code(struct gp_collection *collection, struct gp_member *m)
+bool gp_likeness_begins_with_code(struct gp_range_collection *c, struct gp_member *m)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
-    if (collection->collector != &gp_range_collector || !collection->facts.session ||
-        !c->list.instrumented ||
-        !gp_range_session_stands_in(c->session, collection->facts.hardware_passes))
+    if (!c->base.facts.session || !c->list.instrumented ||
+        !gp_range_session_stands_in(c->session, c->base.facts.hardware_passes))
         return false;
     note_kind(c, m);
     return !can_take_fingerprint(c, m) || gp_recall_expects_new(c->recall, &m->kind);
@@ -145,6 +142,7 @@ void gp_likeness_consider(struct gp_range_collection *c, struct gp_member *m)
     note_kind(c, m);
     const enum gp_launch_event event =
         c->list.instrumented > 0 && counts ? first_event(c, m) : GP_LAUNCH_LEAVE_OUT;
+    m->code_ms = gp_expected_fingerprint_ms(&c->cost, &m->run);
     if (event == GP_LAUNCH_ASSUME)
         m->identity = GP_ASSUMED_IDENTITY;
     gp_launch_move(&m->state, event);

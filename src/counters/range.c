@@ -134,7 +134,7 @@ static bool read_session(struct gp_range_collection *c, struct gp_reason *why)
     bool settled = gp_range_session_settle(c->session, why);
     if (!settled)
         gp_ranges_lose_session(c, *why);
-    gp_values_take(c);
+    gp_ranges_take(c);
     return settled;
 }
 
@@ -377,7 +377,7 @@ static void read_hardware(struct gp_range_collection *c)
         return;
     if (!gp_range_session_settle_hardware(c->session, &why))
         gp_ranges_lose_session(c, why);
-    gp_values_take(c);
+    gp_ranges_take(c);
 }
 
 static void settle(struct gp_range_collection *c, bool context_alive)
@@ -386,7 +386,7 @@ static void settle(struct gp_range_collection *c, bool context_alive)
     bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
     if (c->session && !settled)
         gp_ranges_lose_session(c, why);
-    gp_values_take(c);
+    gp_ranges_take(c);
 }
 
 static void reuse_ranges(struct gp_range_collection *c)

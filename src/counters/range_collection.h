@@ -61,6 +61,9 @@ void gp_ranges_lose_session(struct gp_range_collection *c, struct gp_reason why)
 /* True where there is a session: one that was lost is opened anew when it is time. */
 bool gp_ranges_have_session(struct gp_range_collection *c);
 
+/* Copies the session's counts of launches, blanks and bundles: the session need keep none. */
+void gp_ranges_take(struct gp_range_collection *c);
+
 /* Has the SASS metrics compare launches where there is a session, and else count. */
 void gp_ranges_open_sass(struct gp_range_collection *c);
 /* A launch was to be counted by the SASS metrics, in vain for that reason; they are given up where
@@ -89,8 +92,6 @@ const double *gp_checks_in_row(const struct gp_range_collection *c, const double
  * counters were taken for it; numbers of instructions that depend on time, when they are near. */
 bool gp_values_agree(const struct gp_range_collection *c, const struct gp_member *m,
                      const double *row, size_t count);
-/* So much a check counter, by its number, may differ from that of a launch that was measured. */
-double gp_check_tolerance(bool retries, size_t check, double wanted);
 
 /* False for a launch that broke off between passes: its hardware's counters mean nothing. */
 bool gp_values_are_whole(const struct gp_range_collection *c, const struct gp_member *m);
@@ -98,8 +99,7 @@ bool gp_values_are_whole(const struct gp_range_collection *c, const struct gp_me
 /* True where the launch's own instrumented counters were read. */
 bool gp_values_are_measured(const struct gp_range_collection *c, const struct gp_member *m);
 
-/* Copies the session's counts of all launches, and marks these as read: the session need keep
- * none. */
+/* Copies the session's counts of all launches, and marks these as read. */
 void gp_values_take(struct gp_range_collection *c);
 
 /* The launch has the instrumented counters of that row, but for our own that it has itself. */
@@ -144,6 +144,12 @@ bool gp_bundles_take_off(const struct gp_range_collection *c, const struct gp_me
                          const double *checks, double *sum, double *may_differ);
 
 /* ---- likeness (likeness.c) ------------------------------------------------------------------- */
+
+/* True where launches of its kind have all been alike so far. */
+bool gp_likeness_is_familiar(struct gp_range_collection *c, struct gp_member *m);
+/* True where the session stands in the pass of instrumented code, and a launch that cannot wait is
+ * expected to be new. */
+bool gp_likeness_begins_with_code(struct gp_range_collection *c, struct gp_member *m);
 
 /* Finds out as much of a launch as is known without a run of it. */
 void gp_likeness_consider(struct gp_range_collection *c, struct gp_member *m);

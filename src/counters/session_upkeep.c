@@ -66,11 +66,19 @@ static void close_session(struct gp_range_collection *c)
     c->session = NULL;
 }
 
+void gp_ranges_take(struct gp_range_collection *c)
+{
+    gp_values_take(c);
+    gp_bundles_take(c);
+    if (c->session)
+        gp_range_session_forget_values(c->session);
+}
+
 /* Enabling afresh, as an object that has failed once does not recover. */
 static bool open_anew(struct gp_range_collection *c)
 {
     struct gp_reason why;
-    gp_values_take(c);
+    gp_ranges_take(c);
     close_session(c);
     if (gp_ranges_open_session(c, &why))
         return true;

@@ -78,15 +78,6 @@ static void learn_launch(struct gp_range_collection *c, const struct gp_member *
         gp_recall_found(c->recall, &m->kind, &m->fingerprint, true);
 }
 
-/* Equal launches of cuBLAS's and cuDNN's kernels differed by 0.4 % at most (GH100). */
-#define MOST_RETRIES 0.01
-
-/* The first check counters are numbers of instructions. */
-double gp_check_tolerance(bool retries, size_t check, double wanted)
-{
-    return retries && check < GP_LEAST_CHECKS ? MOST_RETRIES * wanted : 0;
-}
-
 bool gp_values_agree(const struct gp_range_collection *c, const struct gp_member *m,
                      const double *row, size_t count)
 {
@@ -179,9 +170,6 @@ void gp_values_take(struct gp_range_collection *c)
     for (unsigned i = 0; i < b->count; i++)
         if (b->members[i])
             take_values(c, b->members[i]);
-    gp_bundles_take(c);
-    if (c->session)
-        gp_range_session_forget_values(c->session);
 }
 
 int gp_ranges_cc(const struct gp_range_collection *c)

@@ -407,6 +407,28 @@ static void without_a_session_launches_are_judged_and_no_more(void **state)
     assert_int_equal(step.kind, GP_STEP_READ);
 }
 
+/* A batch can stop before a step that takes too long. */
+static void steps_tell_how_long_they_take(void **state)
+{
+    const struct gp_batch_facts f = {.session = true, .instrumented = true, .hardware_passes = 1};
+    struct gp_step step;
+    (void)state;
+    begin("n");
+    members[0].run.native_ms = 5;
+    members[0].code_ms = 90;
+    double identify = 0, count = 0, measure = 0, others = 0;
+    while (gp_batch_next(&batch, &f, &step)) {
+        char text[16];
+        *(step.kind == GP_STEP_IDENTIFY  ? &identify
+          : step.kind == GP_STEP_COUNT   ? &count
+          : step.kind == GP_STEP_MEASURE ? &measure
+                                         : &others) += step.ms;
+        gp_batch_stepped(&batch, &step, make(&step, text));
+    }
+    assert_true(identify == 90 && measure == 90 && others == 0);
+    assert_true(count > 5 && count < 10);
+}
+
 /* A pass of the hardware that could not be made is the last one of its launch. */
 static void a_pass_that_broke_off_is_the_last_one(void **state)
 {
@@ -486,6 +508,7 @@ int main(void)
         cmocka_unit_test(a_launch_that_cannot_wait_makes_its_steps_at_once),
         cmocka_unit_test(without_a_session_launches_are_judged_and_no_more),
         cmocka_unit_test(a_pass_that_broke_off_is_the_last_one),
+        cmocka_unit_test(steps_tell_how_long_they_take),
         cmocka_unit_test(rows_are_taken_in_turn),
         cmocka_unit_test(one_more_is_measured_ever_more_rarely),
     };
