@@ -243,7 +243,7 @@ has_timed() { [ "$(timed run.jsonl)" -eq "$1" ]; }
 @test "a disk that is full while the program runs" {
     in_folder
     [ "$(id -u)" -eq 0 ] || skip "needs root"
-    unshare -m true 2>/dev/null || skip "no mounts of its own may be made: a chroot, say"
+    unshare -m true 2>/dev/null || skip "mounts are not allowed here: it is a chroot, say"
     mkdir disk
     run unshare -m sh -c 'mount -t tmpfs -o size=8k none disk && "$0" -o disk/run.jsonl "$1" 200x256' \
         "$gpuprof" "$alike"
