@@ -18,7 +18,7 @@ unsigned gp_batch_enter(struct gp_batch *b, struct gp_member *m)
 static bool is_there(const struct gp_batch *b, unsigned i)
 {
     const struct gp_member *m = b->members[i];
-    return m && m->run.when == GP_RUN_LATER && m->round == b->round;
+    return m->run.when == GP_RUN_LATER && m->round == b->round;
 }
 
 /* ---- the steps of a launch ------------------------------------------------------------------- */
@@ -140,8 +140,7 @@ static bool next_identity(const struct gp_batch *b, const struct gp_batch_facts 
 static bool is_blank_known(const struct gp_batch *b, uint64_t layout)
 {
     for (unsigned i = 0; i < b->count; i++)
-        if (b->members[i] && b->members[i]->blank != GP_BLANK_OPEN &&
-            b->members[i]->run.layout == layout)
+        if (b->members[i]->blank != GP_BLANK_OPEN && b->members[i]->run.layout == layout)
             return true;
     return false;
 }
@@ -193,7 +192,7 @@ static bool has_waiting(wants *does, const struct gp_batch *b, const struct gp_b
 static bool has_put_off(const struct gp_batch *b)
 {
     for (unsigned i = 0; i < b->count; i++)
-        if (b->members[i] && b->members[i]->round > b->round)
+        if (b->members[i]->round > b->round)
             return true;
     return false;
 }

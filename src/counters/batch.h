@@ -70,7 +70,7 @@ struct gp_bundle {
 };
 
 struct gp_batch {
-    struct gp_member *members[GP_MOST_MEMBERS]; /* NULL: it went, as its launch failed */
+    struct gp_member *members[GP_MOST_MEMBERS];
     unsigned count;
     unsigned round;
     enum { GP_NOTHING_DECIDED, GP_IDENTITIES_DECIDED, GP_SHARES_DECIDED } decided;

@@ -110,8 +110,7 @@ void gp_bundles_take(struct gp_range_collection *c)
 {
     struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; c->session && i < b->count; i++)
-        if (b->members[i])
-            take_blank(c, b->members[i]);
+        take_blank(c, b->members[i]);
     for (unsigned i = 0; c->session && i < b->bundle_count; i++)
         if (b->bundles[i].progress == GP_BUNDLE_COUNTED &&
             take_sum(c, GP_MOST_MEMBERS + i, c->sums[i]))

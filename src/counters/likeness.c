@@ -168,7 +168,7 @@ static bool has_member(const struct gp_range_collection *c, const struct gp_memb
     const struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; i < b->count; i++) {
         const struct gp_member *o = b->members[i];
-        if (o && o != m && o->run.when == GP_RUN_LATER && o->identity &&
+        if (o != m && o->run.when == GP_RUN_LATER && o->identity &&
             (o->state == GP_LAUNCH_NEW || o->state == GP_LAUNCH_LEARNABLE) &&
             are_same(&o->fingerprint, &m->fingerprint))
             return true;
@@ -196,7 +196,7 @@ static const double *find_measured(struct gp_range_collection *c, const struct g
         return NULL;
     for (unsigned i = 0; i < b->count; i++) {
         const struct gp_member *o = b->members[i];
-        if (!o || o == m || o->state != GP_LAUNCH_LEARNABLE || !gp_values_are_measured(c, o) ||
+        if (o == m || o->state != GP_LAUNCH_LEARNABLE || !gp_values_are_measured(c, o) ||
             !gp_values_are_whole(c, o) || !are_same(&o->fingerprint, &m->fingerprint))
             continue;
         gp_values_make_row(c, o, c->row);
@@ -250,7 +250,7 @@ static bool is_fingerprint_complete(const struct gp_range_collection *c, struct 
 
 static struct gp_share_facts facts_of(struct gp_range_collection *c, struct gp_member *m)
 {
-    struct gp_share_facts f = {.counted = m && m->round == c->base.batch.round &&
+    struct gp_share_facts f = {.counted = m->round == c->base.batch.round &&
                                           gp_member_is_open(m, &c->base.facts)};
     if (!f.counted || !c->recall)
         return f;
@@ -320,8 +320,8 @@ static const double *find_like(struct gp_range_collection *c, const struct gp_me
     *other = NULL;
     for (unsigned i = 0; !row && i < b->count; i++) {
         const struct gp_member *o = b->members[i];
-        if (!o || o == m || o->run.when != GP_RUN_LATER || !o->identity ||
-            o->state != GP_LAUNCH_NEW || o->hardware_lost.cause || !gp_values_are_whole(c, o) ||
+        if (o == m || o->run.when != GP_RUN_LATER || !o->identity || o->state != GP_LAUNCH_NEW ||
+            o->hardware_lost.cause || !gp_values_are_whole(c, o) ||
             !are_same(&o->fingerprint, &m->fingerprint))
             continue;
         gp_values_make_row(c, o, c->row);
@@ -392,7 +392,7 @@ static bool is_sum_right(struct gp_range_collection *c, unsigned number)
     memcpy(left, c->sums[number - 1], sizeof(left));
     for (unsigned i = 0; right && i < b->count; i++) {
         const struct gp_member *m = b->members[i];
-        if (!m || m->bundle != number)
+        if (m->bundle != number)
             continue;
         const double *row = find_like(c, m, &other);
         right = row && gp_bundles_take_off(c, m, gp_checks_in_row(c, row), left, may_differ);
@@ -422,7 +422,7 @@ static void judge_bundles(struct gp_range_collection *c)
         const bool right = is_sum_right(c, number);
         for (unsigned i = 0; i < b->count; i++) {
             struct gp_member *m = b->members[i];
-            if (!m || m->bundle != number)
+            if (m->bundle != number)
                 continue;
             m->bundle = 0;
             if (right)
@@ -440,7 +440,7 @@ static void judge_without_hardware(struct gp_range_collection *c)
     struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
-        if (!m || !gp_launch_awaits_hardware(m->state))
+        if (!gp_launch_awaits_hardware(m->state))
             continue;
         const double *row =
             m->state == GP_LAUNCH_ALIKE ? gp_recall_find(c->recall, &m->fingerprint) : NULL;
@@ -463,7 +463,7 @@ void gp_likeness_judge(struct gp_range_collection *c)
     }
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
-        if (m && !m->bundle && m->round == b->round && m->run.when == GP_RUN_LATER &&
+        if (!m->bundle && m->round == b->round && m->run.when == GP_RUN_LATER &&
             gp_launch_awaits_hardware(m->state))
             judge_alone(c, m);
     }
@@ -499,8 +499,7 @@ void gp_likeness_take(struct gp_range_collection *c)
     for (int shared = 0; shared < 2; shared++) {
         for (unsigned i = 0; i < b->count; i++) {
             struct gp_member *m = b->members[i];
-            if (m && m->state == GP_LAUNCH_LIKE_MEMBER &&
-                (m->share == GP_TOGETHER) == (shared != 0))
+            if (m->state == GP_LAUNCH_LIKE_MEMBER && (m->share == GP_TOGETHER) == (shared != 0))
                 take_from(c, m);
         }
     }

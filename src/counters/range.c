@@ -401,8 +401,7 @@ static void finish(struct gp_range_collection *c, bool context_alive)
     const struct gp_batch *b = &c->base.batch;
     settle(c, context_alive);
     for (unsigned i = 0; i < b->count; i++)
-        if (b->members[i])
-            gp_give_back(&c->cost, b->members[i]->promised_ms);
+        gp_give_back(&c->cost, b->members[i]->promised_ms);
     reuse_ranges(c);
 }
 

@@ -50,7 +50,7 @@ void gp_ranges_lose_session(struct gp_range_collection *c, struct gp_reason why)
 {
     for (unsigned i = 0; i < c->base.batch.count; i++) {
         struct gp_member *m = c->base.batch.members[i];
-        if (m && m->in_session && !m->hardware_lost.cause)
+        if (m->in_session && !m->hardware_lost.cause)
             m->hardware_lost = why;
     }
     c->no_session = why;

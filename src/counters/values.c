@@ -168,8 +168,7 @@ void gp_values_take(struct gp_range_collection *c)
 {
     const struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; i < b->count; i++)
-        if (b->members[i])
-            take_values(c, b->members[i]);
+        take_values(c, b->members[i]);
 }
 
 int gp_ranges_cc(const struct gp_range_collection *c)

@@ -203,6 +203,8 @@ void gp_drain(struct gp_context *c, bool alive)
     if (!why.cause && !gp_context_goes_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
+    /* A launch whose copy leads to other memory was given up above: its room is free at once. */
+    gp_held_release_written(c, false);
     say_lost(c);
     if (!c->busy)
         gp_records_settle(c, alive && !c->dead);
