@@ -1,9 +1,16 @@
 #include "gate/captures.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <utlist.h>
+
+/* Seconds that a capture waits for threads that hold it off. Each makes a few calls that do not
+ * wait; one that does not come back is not waited for. */
+#define MOST_HELD_OFF 1.0
 
 struct gp_capture {
     CUstream stream;
@@ -18,6 +25,7 @@ static struct gp_capture *captures;
 static unsigned unlisted;       /* begun while there was no memory for an entry */
 static atomic_uint count;       /* of both */
 static atomic_uint undisturbed; /* those not to be disturbed: asked at every launch */
+static atomic_uint holding_off; /* threads that make calls which would end a capture */
 
 static struct gp_capture describe(CUstream stream, bool per_thread)
 {
@@ -46,6 +54,29 @@ static bool is_same(const struct gp_capture *a, const struct gp_capture *b)
            (a->context == b->context && pthread_equal(a->thread, b->thread));
 }
 
+/* The capture is counted already: no thread holds it off that does not do so now. */
+static void wait_for_threads(void)
+{
+    const struct timespec nap = {.tv_nsec = 20000};
+    const double began = gp_clock_seconds();
+    while (atomic_load(&holding_off) > 0 && gp_clock_seconds() - began < MOST_HELD_OFF)
+        nanosleep(&nap, NULL);
+}
+
+bool gp_captures_hold_off(void)
+{
+    atomic_fetch_add(&holding_off, 1);
+    if (gp_captures() == 0)
+        return true;
+    gp_captures_let_begin();
+    return false;
+}
+
+void gp_captures_let_begin(void)
+{
+    atomic_fetch_sub(&holding_off, 1);
+}
+
 void gp_capture_begins(CUstream stream, bool per_thread)
 {
     struct gp_capture *c = malloc(sizeof(*c));
@@ -61,6 +92,7 @@ void gp_capture_begins(CUstream stream, bool per_thread)
     atomic_fetch_add(&count, 1);
     atomic_fetch_add(&undisturbed, 1);
     pthread_mutex_unlock(&lock);
+    wait_for_threads();
 }
 
 /* Locked. */

@@ -23,8 +23,13 @@ void gp_captures_forget_context(CUcontext context);
  * goes shows later: they count again where `going` is false. With the gate locked. */
 void gp_captures_are_going(CUcontext context, bool going);
 
-/* How many there are, but those of a context that is going. */
+/* How many there are, but those of a context that is going. Without the gate locked another thread
+ * may begin one right after the answer. */
 unsigned gp_captures(void);
+/* For calls that would end a capture, where the gate is not locked. True where there is none, and
+ * none begins until captures are let begin again, for a second at most. May be nested. */
+bool gp_captures_hold_off(void);
+void gp_captures_let_begin(void);
 /* Whether there are any in the context; whether the calling thread has begun one. */
 bool gp_captures_are_in(CUcontext context);
 bool gp_capture_is_own(void);

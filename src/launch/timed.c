@@ -117,14 +117,10 @@ static void prepare(struct gp_timing *t, struct gp_timed_stream *s, bool behind)
     c->pauses++;
 }
 
-static void begin(struct gp_timing *t)
+static void begin_beside_no_capture(struct gp_timing *t)
 {
     struct gp_timed_context *c = t->context;
     struct gp_timed_stream *s = gp_timed_stream_of(&c->under_way, t->call), *other;
-    if (gp_captures() > 0) { /* to ask an event would end it */
-        t->not_timed = CAPTURED;
-        return;
-    }
     if (!s) {
         t->not_timed = GP_REASON(NO_MEMORY);
         return;
@@ -138,6 +134,17 @@ static void begin(struct gp_timing *t)
     t->not_timed = why_not_timed(c, s, t->may_wait, &behind);
     if (!t->not_timed.cause)
         prepare(t, s, behind);
+}
+
+/* To ask an event would end a capture. */
+static void begin(struct gp_timing *t)
+{
+    if (!gp_captures_hold_off()) {
+        t->not_timed = CAPTURED;
+        return;
+    }
+    begin_beside_no_capture(t);
+    gp_captures_let_begin();
 }
 
 /* Fills in the launch's facts. Locked; false where the kernel's are not known. */
@@ -221,6 +228,15 @@ static bool record_event(const struct gp_timing *t, CUevent event)
     return gp_event_record(event, t->call->stream, t->call->per_thread_stream) == CUDA_SUCCESS;
 }
 
+static bool has_started(const struct gp_timed_launch *l)
+{
+    if (!gp_captures_hold_off())
+        return false;
+    bool started = gp_cuda.cuEventQuery(l->start) != CUDA_ERROR_NOT_READY;
+    gp_captures_let_begin();
+    return started;
+}
+
 static void note_blocking(const struct gp_timing *t)
 {
     if (t->may_hold)
@@ -255,7 +271,7 @@ void gp_timing_stops(struct gp_timing *t, CUresult result)
         return;
     }
     /* Asked before the other event is recorded: the GPU goes on meanwhile. */
-    l->late = gp_captures() == 0 && gp_cuda.cuEventQuery(l->start) != CUDA_ERROR_NOT_READY;
+    l->late = has_started(l);
     if (!record_event(t, l->end))
         t->not_timed = NO_EVENT;
 }

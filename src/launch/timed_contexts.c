@@ -233,12 +233,14 @@ static void leave(struct gp_timed_context *c, CUcontext handle)
     bool alive = gp_cuda.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS;
     gp_timed_record_all(c);
     gp_timed_facts_forget(c);
-    bool at_rest = alive && gp_captures() == 0;
+    bool held_off = gp_captures_hold_off(), at_rest = alive && held_off;
     if (at_rest)
         gp_pause_unload(&c->pause);
     if (at_rest && c->mark)
         gp_cuda.cuEventDestroy_v2(c->mark);
     gp_under_way_free(&c->under_way, at_rest);
+    if (held_off)
+        gp_captures_let_begin();
     c->pause = (struct gp_pause){0};
     c->pause_tried = c->marked = false;
     c->mark = NULL;

@@ -119,7 +119,7 @@ static void read_all(struct gp_timed_context *c)
 void gp_timed_collect(void)
 {
     if (atomic_load_explicit(&under_way, memory_order_relaxed) == 0 || !gp_session_measures() ||
-        gp_captures() > 0)
+        !gp_captures_hold_off())
         return;
     for (struct gp_timed_context *c = gp_timed_contexts(); c; c = atomic_load(&c->next)) {
         if (pthread_mutex_trylock(&c->lock) != 0)
@@ -130,6 +130,7 @@ void gp_timed_collect(void)
             gp_context_pop();
         pthread_mutex_unlock(&c->lock);
     }
+    gp_captures_let_begin();
 }
 
 static void collect(void *unused)
@@ -169,14 +170,15 @@ static bool is_any_under_way(const struct gp_timed_context *c)
     return s != NULL;
 }
 
-/* As long as they end, within the limit of waits. */
+/* As long as they end, within the limit of waits, and nothing is captured. */
 static void wait_for_all(struct gp_timed_context *c)
 {
     const struct timespec nap = {.tv_nsec = 100000};
     const double began = gp_clock_seconds(), most = gp_wait_limit();
     double waited = 0;
-    for (;;) {
+    while (gp_captures_hold_off()) {
         read_all(c);
+        gp_captures_let_begin();
         waited = gp_clock_seconds() - began;
         if (!is_any_under_way(c))
             break;
@@ -192,8 +194,7 @@ static void wait_for_all(struct gp_timed_context *c)
 void gp_timed_record_all(struct gp_timed_context *c)
 {
     struct gp_timed_launch *l;
-    if (gp_captures() == 0)
-        wait_for_all(c);
+    wait_for_all(c);
     while ((l = gp_under_way_drop_first(&c->under_way)))
         record(c, l, NOT_ENDED);
 }

@@ -101,6 +101,12 @@ all_timed() {
     done
 }
 
+@test "a launch beside a capture that another thread begins does not end it" {
+    GPUPROF_METRICS=duration same_with_and_without "$programs/threads_linked" captures 3
+    [ "$(launched)" -gt 0 ]
+    GPUPROF_METRICS=ipc same_with_and_without "$programs/threads_linked" captures 2
+}
+
 @test "a killed process leaves a line for each launch, with the time of those that it has waited for" {
     export GPUPROF_METRICS=duration
     same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float

@@ -1,6 +1,8 @@
 /* gate/captures: which captures there are, in which contexts, and of which threads. */
 #include "gate/captures.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -220,6 +222,47 @@ static void captures_of_a_context_that_is_going_disturb_nobody(void **state)
     assert_int_equal(gp_captures(), 0);
 }
 
+static double returned; /* when the other thread's capture could begin */
+
+static void begin_and_note(void)
+{
+    gp_capture_begins(OTHER_STREAM, false);
+    returned = gp_clock_seconds();
+}
+
+static void a_capture_waits_for_calls_that_would_end_it(void **state)
+{
+    (void)state;
+    assert_true(gp_captures_hold_off());
+    assert_true(gp_captures_hold_off());
+    gp_captures_let_begin();
+    double began = gp_clock_seconds();
+    start_other();
+    other.step = begin_and_note;
+    sem_post(&other.go);
+    while (gp_captures() == 0)
+        usleep(100);
+    assert_false(gp_captures_hold_off()); /* it has been told of */
+    usleep(20000);
+    double let = gp_clock_seconds();
+    gp_captures_let_begin();
+    sem_wait(&other.done);
+    assert_true(returned >= let || returned - began >= 1);
+    gp_capture_ends(OTHER_STREAM, false);
+    assert_true(gp_captures_hold_off());
+    gp_captures_let_begin();
+    let_other(NULL);
+}
+
+static void a_capture_does_not_wait_for_ever(void **state)
+{
+    (void)state;
+    assert_true(gp_captures_hold_off());
+    gp_capture_begins(STREAM, false);
+    gp_capture_ends(STREAM, false);
+    gp_captures_let_begin();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
@@ -231,6 +274,8 @@ int main(void)
         TEST(the_legacy_stream_is_not_that_of_the_thread),
         TEST(captures_go_with_their_stream_or_context),
         TEST(captures_of_a_context_that_is_going_disturb_nobody),
+        TEST(a_capture_waits_for_calls_that_would_end_it),
+        TEST(a_capture_does_not_wait_for_ever),
     };
     (void)alarm(60); /* the other thread of a test that fails is waited for */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,17 @@
 /*
- * threads_linked [shared|own|default] [N]: N threads (4) launch at the same time, each in a stream
- * of its own on the context they share, each in a context of its own, or all in stream 0.
+ * threads_linked [shared|own|default|captures] [N]: N threads (4) launch at the same time, each in
+ * a stream of its own on the context they share, each in a context of its own, or all in stream 0.
+ * "captures": as "shared", and the main thread captures a launch over and over meanwhile.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
 #define MAX_THREADS 32
 #define ROUNDS 5
+#define ROUNDS_BESIDE_CAPTURES 100
 
 struct worker {
     pthread_t thread;
@@ -16,8 +19,16 @@ struct worker {
     CUcontext context;
     unsigned number;
     bool own_context, own_stream;
+    int rounds;
     uint32_t digest;
 };
+
+static atomic_uint running; /* workers */
+
+static void nothing(void *unused)
+{
+    (void)unused;
+}
 
 static void *run_worker(void *argument)
 {
@@ -45,9 +56,13 @@ static void *run_worker(void *argument)
         MUST(gpu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     p = allocate(&me->work, n * 4);
     MUST(gpu->MemsetD32Async(p, 0, n, stream));
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < me->rounds; round++) {
         launch(&me->work, "scale_in_place", blocks_for(n, 128), 1, 128, 1, 0, stream, params);
         expected = expected * factor + 1;
+        if (me->rounds > ROUNDS) { /* work that may hold the stream up, and a wait for it */
+            MUST(cuLaunchHostFunc(stream, nothing, NULL));
+            MUST(gpu->StreamSynchronize(stream));
+        }
     }
     MUST(gpu->MemcpyDtoHAsync(seen, p, n * 4, stream));
     MUST(gpu->StreamSynchronize(stream));
@@ -60,7 +75,28 @@ static void *run_worker(void *argument)
     if (me->own_context)
         MUST(gpu->CtxDestroy(me->context));
     free(seen);
+    atomic_fetch_sub(&running, 1);
     return NULL;
+}
+
+/* Nothing that another thread is told to do may end the capture. */
+static void capture_often(struct work *w)
+{
+    unsigned n = 0;
+    float factor = 2.0f;
+    CUdeviceptr p = 0;
+    void *params[] = {&p, &n, &factor};
+    CUstream stream;
+    CUgraph graph;
+
+    MUST(w->gpu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    while (atomic_load(&running) > 0) {
+        MUST(w->gpu->StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        launch(w, "scale_in_place", 1, 1, 128, 1, 0, stream, params);
+        MUST(w->gpu->StreamEndCapture(stream, &graph));
+        MUST(w->gpu->GraphDestroy(graph));
+    }
+    MUST(w->gpu->StreamDestroy(stream));
 }
 
 int main(int argc, char **argv)
@@ -80,14 +116,20 @@ int main(int argc, char **argv)
     MUST(gpu.DeviceGet(&device, 0));
     MUST(gpu.DevicePrimaryCtxRetain(&context, device));
     memset(workers, 0, sizeof(workers));
+    atomic_store(&running, count);
     for (unsigned i = 0; i < count; i++) {
         workers[i].work = w;
         workers[i].number = i;
         workers[i].context = context;
         workers[i].own_context = strcmp(mode, "own") == 0;
         workers[i].own_stream = strcmp(mode, "default") != 0;
+        workers[i].rounds = strcmp(mode, "captures") == 0 ? ROUNDS_BESIDE_CAPTURES : ROUNDS;
         if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) != 0)
             return 2;
+    }
+    if (strcmp(mode, "captures") == 0) {
+        MUST(gpu.CtxSetCurrent(context));
+        capture_often(&w);
     }
     for (unsigned i = 0; i < count; i++) {
         if (pthread_join(workers[i].thread, NULL) != 0)
