@@ -67,7 +67,7 @@ static void save(struct gp_measurement *m)
 
 /* True when the program's own run has changed only memory that was saved. Else its result
  * stands. */
-static bool wrote_only_what_was_saved(struct gp_measurement *m)
+static bool wrote_only_saved_memory(struct gp_measurement *m)
 {
     struct gp_verify_schedule *schedule = &m->kernel->schedule;
     bool elsewhere;
@@ -101,7 +101,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     gp_note_unsure(m);
     if (ended)
         note_own_run(m);
-    ended = ended && wrote_only_what_was_saved(m);
+    ended = ended && wrote_only_saved_memory(m);
     gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
     if (ended && run->when == GP_RUN_NOW)
         gp_replay_at_once(m);
@@ -134,7 +134,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
     m->member.run.when = GP_RUN_ONCE;
-    bool timed = gp_wants_time(m), ended;
+    bool timed = gp_wants_time(m);
     struct gp_passes passes = c->collection->collector->passes(c->collection);
     unsigned hardware = passes.hardware_wanted ? passes.hardware : 0;
     unsigned turns = timed + hardware + passes.instrumented;
@@ -147,8 +147,8 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     if (m->broken_off.cause) {
         struct gp_reason too_slow = m->broken_off;
         m->broken_off = GP_NO_REASON;
-        CUresult result = gp_own_run(m, &ended);
-        m->broken_off = too_slow;
+        CUresult result = measure_time(m);
+        m->broken_off = gp_reason_or(m->broken_off, too_slow);
         return result;
     }
     gp_launch_move(&m->member.state, step.kind == GP_STEP_COUNT      ? GP_LAUNCH_END

@@ -242,7 +242,7 @@ static void a_capture_waits_for_calls_that_would_end_it(void **state)
     sem_post(&other.go);
     while (gp_captures() == 0)
         usleep(100);
-    assert_false(gp_captures_hold_off()); /* it has been told of */
+    assert_false(gp_captures_hold_off()); /* one is beginning */
     usleep(20000);
     double let = gp_clock_seconds();
     gp_captures_let_begin();

@@ -79,7 +79,7 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-/* Nothing that another thread is told to do may end the capture. */
+/* No work of another thread may end the capture. */
 static void capture_often(struct work *w)
 {
     unsigned n = 0;
