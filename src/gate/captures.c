@@ -8,9 +8,10 @@
 #include <time.h>
 #include <utlist.h>
 
-/* Seconds that a capture waits for threads that hold it off. Each makes a few calls that do not
- * wait; one that does not come back is not waited for. */
-#define MOST_HELD_OFF 1.0
+/* Nanoseconds that a capture waits for threads that hold it off. Each makes a few calls that do not
+ * wait; one that does not come back is not waited for. No number is floating: the program's
+ * exceptions of such numbers stay as they were. */
+#define MOST_HELD_OFF 1000000000u
 
 struct gp_capture {
     CUstream stream;
@@ -58,8 +59,8 @@ static bool is_same(const struct gp_capture *a, const struct gp_capture *b)
 static void wait_for_threads(void)
 {
     const struct timespec nap = {.tv_nsec = 20000};
-    const double began = gp_clock_seconds();
-    while (atomic_load(&holding_off) > 0 && gp_clock_seconds() - began < MOST_HELD_OFF)
+    const uint64_t began = gp_clock_ns();
+    while (atomic_load(&holding_off) > 0 && gp_clock_ns() - began < MOST_HELD_OFF)
         nanosleep(&nap, NULL);
 }
 
