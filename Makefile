@@ -197,11 +197,13 @@ nvccflags = -O2 -lineinfo $(gencode) -Xcompiler -Wall
 example_src = $(wildcard examples/*.cu)
 example_names = $(example_src:examples/%.cu=%)
 gpu_src = $(wildcard tests/gpu/programs/*.cu)
+# Programs of the simulator that run on a GPU too, with the kernels of tests/gpu/kernels.cu.
+gpu_shared = $(addprefix $(O)/tests/gpu/,blocked overrun returns)
 gpu_names = $(gpu_src:tests/gpu/programs/%.cu=%)
 examples: $(example_names:%=$(O)/examples/%) $(example_names:%=$(O)/examples/%-shared)
 bench_src = $(wildcard tests/gpu/bench_programs/*.cu)
 bench_names = $(bench_src:tests/gpu/bench_programs/%.cu=%)
-gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%) $(bench_names:%=$(O)/tests/gpu/bench/%) \
+gpu-programs: examples $(gpu_names:%=$(O)/tests/gpu/%) $(gpu_shared) $(bench_names:%=$(O)/tests/gpu/bench/%) \
 	$(O)/tests/gpu/libcupti_null.so
 
 $(O)/examples/%-shared: examples/%.cu $(wildcard examples/*.h)
@@ -224,6 +226,15 @@ $(O)/tests/gpu/%_rdc: tests/gpu/programs/%_rdc.cu $(wildcard examples/*.h tests/
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(nvccflags) -I examples -rdc=true -o $@ $< -lcudadevrt
+$(O)/tests/gpu/kernels.fatbin: tests/gpu/kernels.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(nvccflags) -fatbin -o $@ $<
+$(gpu_shared): $(O)/tests/gpu/%: tests/sim/programs/%_linked.c $(O)/tests/gpu/kernels.fatbin \
+		$(wildcard tests/sim/*.h tests/sim/programs/*.h) | $(O)/compat/string
+	$(call say,CC,$@)
+	$(Q)$(CC) $(sim_programs_cflags) -DGPU_KERNELS='"$(abspath $(O))/tests/gpu/kernels.fatbin"' -o $@ $< \
+		-L$(CUDA)/lib64/stubs -lcuda
 $(O)/tests/gpu/%: tests/gpu/programs/%.cu $(wildcard examples/*.h tests/gpu/programs/*.h)
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)

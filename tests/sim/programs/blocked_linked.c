@@ -1,33 +1,38 @@
-/* blocked_linked CASE...: launches that cannot run before the program goes on, twenty times
- * each. In the cases "value", "event" and "function" they stand in a stream behind a wait for a
- * value, for an event of a stream that waits for one, or behind a host function that waits. In
+/* blocked_linked [SECONDS] CASE...: launches that cannot run before the program goes on, twenty
+ * times each. In the cases "value", "event" and "function" they stand in a stream behind a wait for
+ * a value, for an event of a stream that waits for one, or behind a host function that waits. In
  * the case "host" a kernel itself waits for the host, in the case "released" the host has let
- * that end, in the case "consumer" it waits for a kernel that is launched after it. A profiler that
- * waits at such a launch waits for ever; an alarm ends that after 60 seconds. Behind each case
- * there are launches of an ordinary kernel. */
+ * that end, in the case "consumer" it waits for a kernel that is launched after it. A profiler may
+ * wait in vain, but not long, and not at each of them: an alarm ends the program after SECONDS
+ * (60). Behind each case there are launches of an ordinary kernel. */
 #include <unistd.h>
 
+#include "programs/cases.h"
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
 enum { ROUNDS = 20, ORDINARY = 3, N = 64 };
 
 struct blocked {
-    struct work work;
-    CUfunction scale, wait;
+    CUfunction scale, wait, ordinary;
     CUstream stream, other;
     CUevent event;
     CUdeviceptr numbers, seen, flag; /* the flag in memory of the host */
     volatile uint32_t *on_host;
 };
 
-static void launch_scale(const struct blocked *b, CUdeviceptr numbers, CUstream stream)
+static void launch_of(CUfunction f, CUdeviceptr numbers, CUstream stream)
 {
     unsigned n = 1;
     float factor = 2;
     void *params[] = {&numbers, &n, &factor};
 
-    MUST(cuLaunchKernel(b->scale, 1, 1, 1, N, 1, 1, 0, stream, params, NULL));
+    MUST(cuLaunchKernel(f, 1, 1, 1, N, 1, 1, 0, stream, params, NULL));
+}
+
+static void launch_scale(const struct blocked *b, CUdeviceptr numbers, CUstream stream)
+{
+    launch_of(b->scale, numbers, stream);
 }
 
 static void launch_wait(const struct blocked *b, CUdeviceptr flag)
@@ -127,7 +132,7 @@ static void ordinary(const struct blocked *b)
 {
     MUST(cuCtxSynchronize());
     for (unsigned i = 0; i < ORDINARY; i++)
-        launch_scale(b, b->numbers, b->stream);
+        launch_of(b->ordinary, b->numbers, b->stream);
     MUST(cuStreamSynchronize(b->stream));
 }
 
@@ -145,6 +150,7 @@ static void begin(struct blocked *b)
     free(image);
     MUST(cuModuleGetFunction(&b->scale, module, "scale_in_place"));
     MUST(cuModuleGetFunction(&b->wait, module, "wait_for_flag"));
+    MUST(cuModuleGetFunction(&b->ordinary, module, "ordinary"));
     MUST(cuStreamCreate(&b->stream, CU_STREAM_NON_BLOCKING));
     MUST(cuStreamCreate(&b->other, CU_STREAM_NON_BLOCKING));
     MUST(cuEventCreate(&b->event, CU_EVENT_DISABLE_TIMING));
@@ -162,6 +168,8 @@ int main(int argc, char **argv)
     (void)alarm(60);
     begin(&b);
     for (int i = 1; i < argc; i++) {
+        if (sets_alarm(argv[i]))
+            continue;
         if (strcmp(argv[i], "value") == 0)
             repeat(&b, argv[i], block_by_value);
         else if (strcmp(argv[i], "event") == 0)

@@ -2,9 +2,11 @@
 #ifndef GPUSIM_PROGRAM_CASES_H
 #define GPUSIM_PROGRAM_CASES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct program_case {
     const char *name;
@@ -22,6 +24,18 @@ static inline void run_case(const struct program_case *cases, const char *name)
         exit(64);
     }
     cases->run();
+}
+
+/* True for an argument that is a number: an alarm ends the program after so many seconds. */
+static inline bool sets_alarm(const char *argument)
+{
+    unsigned seconds;
+    char more;
+
+    if (sscanf(argument, "%u%c", &seconds, &more) != 1)
+        return false;
+    (void)alarm(seconds);
+    return true;
 }
 
 #endif

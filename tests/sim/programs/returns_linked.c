@@ -1,6 +1,6 @@
 /*
- * returns_linked CASE...: launches of a kernel that has been launched before, so that a profiler
- * can know their reach. In the cases "value", "function" and "kernel" they stand in their
+ * returns_linked [SECONDS] CASE...: launches of a kernel that has been launched before, so that a
+ * profiler can know their reach. In the cases "value", "function" and "kernel" they stand in their
  * stream behind a wait for a value, a host function that waits or a kernel that does: none of them
  * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
  * case "beside" they stand in another stream than that kernel. In the case "streams" they stand in
@@ -13,8 +13,8 @@
  * In the cases "freed", "reused", "gone", "full_memory", "full_behind" and "unreturned" memory
  * goes, or is needed, while launches wait; in the case "full" a stream takes no more, and in the
  * case "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so
- * that one that runs twice, or from the wrong memory, is seen. An alarm ends the program after 60
- * seconds.
+ * that one that runs twice, or from the wrong memory, is seen. An alarm ends the program after
+ * SECONDS (60).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -690,6 +690,7 @@ int main(int argc, char **argv)
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
     on_host = memory;
     for (int i = 1; i < argc; i++)
-        run(argv[i]);
+        if (!sets_alarm(argv[i]))
+            run(argv[i]);
     return 0;
 }

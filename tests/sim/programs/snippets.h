@@ -35,6 +35,7 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
         {"vector_add", 12, 0, 0},
         {"vector_add_float", 12, 0, 0},
         {"scale_in_place", 10, 0, 0},
+        {"ordinary=scale_in_place", 10, 0, 0},
         {"scale_staged", 10, 0, 0},
         {"scale_awaited", 10, 0, 0},
         {"add_until", 10, 0, 0},
@@ -90,10 +91,27 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
                               bytes);
 }
 
+#ifdef GPU_KERNELS
+/* The program runs on a GPU: GPU_KERNELS is the file that nvcc made of tests/gpu/kernels.cu. */
+extern const char gpu_kernels[], gpu_kernels_end[];
+__asm__(".pushsection .rodata\n.balign 16\n"
+        ".globl gpu_kernels, gpu_kernels_end\n"
+        "gpu_kernels: .incbin \"" GPU_KERNELS "\"\n"
+        "gpu_kernels_end: .popsection\n");
+
+static inline void *snippets_image(size_t *bytes)
+{
+    *bytes = (size_t)(gpu_kernels_end - gpu_kernels);
+    void *image = malloc(*bytes);
+
+    return image ? memcpy(image, gpu_kernels, *bytes) : NULL;
+}
+#else
 static inline void *snippets_image(size_t *bytes)
 {
     return snippets_image_with(3, bytes);
 }
+#endif
 
 /* The image has a managed variable as well, which the host may write at any time. */
 static inline void *snippets_image_managed(size_t *bytes)
