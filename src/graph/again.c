@@ -18,8 +18,6 @@
         "the graph waits for others, which may write memory of the host that it copies from")
 #define FAR_APART \
     GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the graph's allocations lie far from each other")
-#define IN_OTHER_CONTEXT \
-    GP_REASON_TEXT(OTHER_CONTEXT, "the graph runs in another context than the current one")
 #define TO_ELSEWHERE \
     GP_REASON_TEXT(SHARED_MEMORY, "the graph writes memory of another device or process")
 #define FROM_ELSEWHERE            \
@@ -158,9 +156,6 @@ static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
 {
     bool well = gp_again_begin(a, stream, g->whole == GP_GRAPH_SPLITS, why);
     if (!well)
-        return false;
-    *why = IN_OTHER_CONTEXT;
-    if (!gp_graph_is_in_context(g, a->context->handle))
         return false;
     a->may_wait = g->waits;
     for (unsigned i = 0; well && i < g->order.count; i++)

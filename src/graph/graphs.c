@@ -370,15 +370,6 @@ bool gp_graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
     return g != NULL;
 }
 
-bool gp_graph_may_be_too_wide(CUgraphExec exec)
-{
-    pthread_mutex_lock(&lock);
-    const struct gp_graph *g = find(exec);
-    bool may_be = g && g->why == GP_GRAPH_SPLITS && !g->clone.spread;
-    pthread_mutex_unlock(&lock);
-    return may_be;
-}
-
 bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
 {
     gp_internal_work_begins();
@@ -386,9 +377,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     struct gp_graph *g = find(exec);
     if (g && g->why == GP_GRAPH_SPLITS && launches_graphs(g))
         g->why = GP_GRAPH_LAUNCHES;
-    *why = !g                                              ? GP_GRAPH_UNSEEN
-           : g->why == GP_GRAPH_SPLITS && !g->clone.spread ? GP_GRAPH_TOO_WIDE
-                                                           : g->why;
+    *why = g ? g->why : GP_GRAPH_UNSEEN;
     bool wanted = g && count_kernels(g, *why != GP_GRAPH_SPLITS || g->launching);
     if (wanted)
         g->launching = true;

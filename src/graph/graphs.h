@@ -59,9 +59,6 @@ struct gp_graph_listing {
  * where the graph's instantiation was not seen. */
 bool gp_graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *listing);
 
-/* True where the graph would be split, but its nodes have no branches yet (graph/width.h). */
-bool gp_graph_may_be_too_wide(CUgraphExec exec);
-
 /* The graph's clone, NULL where it is not split. Valid, and to be changed, while the gate is
  * closed.
  */

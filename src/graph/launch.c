@@ -92,15 +92,27 @@ static bool launch_and_again(const struct whole_launch *w, struct gp_graph_clone
     return launched;
 }
 
+/* Why its nodes cannot be launched by themselves, as far as only a launch shows it. */
+static enum gp_graph_reason why_not_here(struct gp_graph_clone *graph)
+{
+    CUcontext current;
+    if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS)
+        return GP_GRAPH_BROKE_OFF;
+    if (!gp_graph_is_in_context(graph, current))
+        return GP_GRAPH_SEVERAL_CONTEXTS;
+    return graph->spread || gp_graph_spread_by_code(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_TOO_WIDE;
+}
+
 /* False where nothing was launched. Then *give_up has the reason not to try again, or
  * GP_GRAPH_SPLITS. */
 static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *give_up,
                             CUresult *result)
 {
     struct gp_graph_clone *graph = gp_graph_find(w->exec);
-    *give_up = GP_GRAPH_BROKE_OFF;
-    if (!graph)
+    *give_up = graph ? why_not_here(graph) : GP_GRAPH_BROKE_OFF;
+    if (*give_up != GP_GRAPH_SPLITS)
         return false;
+    *give_up = GP_GRAPH_BROKE_OFF;
     if (gp_graph_may_run_again(graph) && launch_and_again(w, graph, result))
         return true;
     if (graph->whole != GP_GRAPH_SPLITS) {
@@ -127,8 +139,10 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     *result = gp_launch_plainly(&w->call);
     /* A reason that keeps the nodes from being launched, but not the whole, would do so every
      * time. */
-    if (*result == CUDA_SUCCESS && give_up != GP_GRAPH_SPLITS)
+    if (*result == CUDA_SUCCESS && give_up != GP_GRAPH_SPLITS) {
         gp_graph_give_up(w->exec, give_up);
+        gp_graph_say(give_up);
+    }
     return true;
 }
 
@@ -213,17 +227,6 @@ static void launch_timed(struct whole_launch *w)
 
 /* ---- node by node ---------------------------------------------------------------------------- */
 
-/* Before its launches are counted: those of a graph that is too wide are not seen. */
-static void spread_by_code(CUgraphExec exec)
-{
-    gp_gate_queue();
-    bool locked = gp_gate_lock_queued_in_time();
-    struct gp_graph_clone *clone = locked ? gp_graph_find(exec) : NULL;
-    if (clone && !clone->spread && !gp_graph_spread_by_code(clone))
-        gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
-    gp_gate_unlock_queued(locked);
-}
-
 static void launch_or_split(void *whole)
 {
     struct whole_launch *w = whole;
@@ -232,8 +235,6 @@ static void launch_or_split(void *whole)
         launch_timed(w);
         return;
     }
-    if (gp_graph_may_be_too_wide(w->exec))
-        spread_by_code(w->exec);
     bool taken = gp_graph_is_wanted(w->exec, &why, &w->unending);
     if (!taken || !launch_by_nodes(w, &w->result)) {
         w->result = gp_launch_plainly(&w->call);

@@ -6,7 +6,6 @@
 #include "graph/node_launch.h"
 #include "graph/parts.h"
 #include "graph/streams.h"
-#include "graph/width.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 
@@ -378,14 +377,6 @@ bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *targe
     struct gp_graph_clone *graph = gp_graph_find(exec);
     if (!graph || gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
         return false;
-    if (!gp_graph_is_in_context(graph, context)) {
-        gp_graph_give_up(exec, GP_GRAPH_SEVERAL_CONTEXTS);
-        return false;
-    }
-    if (!graph->spread && !gp_graph_spread_by_code(graph)) {
-        gp_graph_give_up(exec, GP_GRAPH_TOO_WIDE);
-        return false;
-    }
     struct split s = {.order = &graph->order,
                       .nodes = graph->nodes,
                       .source = {graph->nodes, graph->stand_ins, context},
