@@ -184,5 +184,6 @@ int main(int argc, char **argv)
             consumer(&b);
         ordinary(&b);
     }
+    (void)alarm(60); /* the end is no part of it */
     return 0;
 }

@@ -692,5 +692,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!sets_alarm(argv[i]))
             run(argv[i]);
+    (void)alarm(60); /* the end is no part of it */
     return 0;
 }
