@@ -91,6 +91,7 @@ says() {
 }
 
 @test "more branches than are launched apart, and all of them may wait" {
+    # Launched once: the reason is said at the launch that shows it.
     graph wide_waits
     says "side by side"
 }

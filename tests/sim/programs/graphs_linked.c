@@ -260,7 +260,7 @@ static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters);
 
 /* More kernels side by side than are launched apart; `waits` of them wait for a fill beside them.
  */
-static void wide_and_waiting(int waits)
+static void wide_and_waiting(int waits, int launches)
 {
     CUdeviceptr flag = x[6], seen = x[7];
     void *parameters[] = {&flag, &seen};
@@ -276,19 +276,20 @@ static void wide_and_waiting(int waits)
     (void)add_fill(graph, flag, 3, &zero, 1);
     exec = executable(graph);
     (void)alarm(30);
-    launch_often(exec);
+    while (launches--)
+        MUST(cuGraphLaunch(exec, stream));
     show("wide");
     destroy(exec, graph);
 }
 
 static void wide_waits(void)
 {
-    wide_and_waiting(5);
+    wide_and_waiting(5, 1);
 }
 
 static void wide_waits_once(void)
 {
-    wide_and_waiting(1);
+    wide_and_waiting(1, ROUNDS);
 }
 
 /* Kernels that cannot wait become some that do, or such kernels are enabled. */
