@@ -174,7 +174,7 @@ $(O)/obj/device.fatbin: src/memory/device.cu $(wildcard src/memory/*.cuh) src/me
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O3 -fatbin -I src $(device_gencode) -o $@ $<
 $(O)/obj/device_image.o: $(O)/obj/device.fatbin
-	$(Q)$(call embed,gp_device_image,$<) | $(CC) -x assembler -c - -o $@
+	$(Q)$(call embed,device_image,$<) | $(CC) -x assembler -c - -o $@
 
 $(core): $(core_obj)
 	$(call say,AR,$@)

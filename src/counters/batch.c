@@ -8,7 +8,7 @@
 #define SESSION_MS 45.0
 #define RANGE_MS 1.1
 
-unsigned gp_batch_enter(struct gp_batch *b, struct gp_member *m)
+unsigned batch_enter(struct gp_batch *b, struct gp_member *m)
 {
     m->number = b->count;
     b->members[b->count] = m;
@@ -31,21 +31,21 @@ static bool has_hardware_pass(const struct gp_member *m, const struct gp_batch_f
 
 static bool wants_count(const struct gp_member *m, const struct gp_batch_facts *f)
 {
-    return (gp_launch_is_undecided(m->state) || m->state == GP_LAUNCH_HARDWARE_ONLY) &&
+    return (launch_is_undecided(m->state) || m->state == GP_LAUNCH_HARDWARE_ONLY) &&
            m->share <= GP_ALONE && has_hardware_pass(m, f);
 }
 
 static bool wants_measure(const struct gp_member *m, const struct gp_batch_facts *f)
 {
     (void)f;
-    return gp_launch_is_to_be_measured(m->state);
+    return launch_is_to_be_measured(m->state);
 }
 
-bool gp_member_is_open(const struct gp_member *m, const struct gp_batch_facts *f)
+bool member_is_open(const struct gp_member *m, const struct gp_batch_facts *f)
 {
     if (m->run.when != GP_RUN_LATER || !f->session || m->state < GP_LAUNCH_RAN)
         return false;
-    return wants_count(m, f) || (f->instrumented && (gp_launch_is_undecided(m->state) ||
+    return wants_count(m, f) || (f->instrumented && (launch_is_undecided(m->state) ||
                                                      m->state == GP_LAUNCH_LIKE_MEMBER));
 }
 
@@ -62,7 +62,7 @@ static bool wants_identity(const struct gp_member *m, const struct gp_batch_fact
 static bool awaits_hardware(const struct gp_member *m, const struct gp_batch_facts *f)
 {
     (void)f;
-    return gp_launch_awaits_hardware(m->state);
+    return launch_awaits_hardware(m->state);
 }
 
 static bool is_like_member(const struct gp_member *m, const struct gp_batch_facts *f)
@@ -197,14 +197,14 @@ static bool has_put_off(const struct gp_batch *b)
     return false;
 }
 
-bool gp_batch_next(const struct gp_batch *b, const struct gp_batch_facts *f, struct gp_step *step)
+bool batch_next(const struct gp_batch *b, const struct gp_batch_facts *f, struct gp_step *step)
 {
     /* Without a session nothing can be counted, and nothing confirms that launches are alike. */
     if (!f->session)
         return has_waiting(awaits_hardware, b, f) && take(step, GP_STEP_READ, b, NULL, false);
     if (next_identity(b, f, step))
         return true;
-    if (b->decided == GP_NOTHING_DECIDED && has_waiting(gp_member_is_open, b, f))
+    if (b->decided == GP_NOTHING_DECIDED && has_waiting(member_is_open, b, f))
         return take(step, GP_STEP_CHOOSE, b, NULL, false);
     if (b->decided == GP_IDENTITIES_DECIDED)
         return take(step, GP_STEP_SHARE, b, NULL, false);
@@ -234,13 +234,13 @@ static bool next_code_of(struct gp_member *m, const struct gp_batch_facts *f, st
     return f->session && wants_measure(m, f) && take(step, GP_STEP_MEASURE, NULL, m, false);
 }
 
-bool gp_batch_next_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
+bool batch_next_of(struct gp_member *m, const struct gp_batch_facts *f, struct gp_step *step)
 {
     return f->code_first ? next_code_of(m, f, step) || next_count_of(m, f, step)
                          : next_count_of(m, f, step) || next_code_of(m, f, step);
 }
 
-void gp_batch_stepped(struct gp_batch *b, const struct gp_step *step, bool well)
+void batch_stepped(struct gp_batch *b, const struct gp_step *step, bool well)
 {
     struct gp_member *m = step->member;
     switch (step->kind) {
@@ -278,7 +278,7 @@ void gp_batch_stepped(struct gp_batch *b, const struct gp_step *step, bool well)
     }
 }
 
-void gp_batch_put_off(const struct gp_batch *b, struct gp_member *m)
+void batch_put_off(const struct gp_batch *b, struct gp_member *m)
 {
     m->round = b->round + 1;
     m->asked = m->passes = m->bundle = 0;
@@ -332,7 +332,7 @@ static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
     m->bundle = number;
 }
 
-void gp_batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share)
+void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share)
 {
     struct gp_member *last = NULL;
     unsigned together = 0;
@@ -356,7 +356,7 @@ void gp_batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool
     }
 }
 
-bool gp_batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)
+bool batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)
 {
     double tell = 0, bundles = 0;
     for (unsigned i = 0; i < b->count; i++) {

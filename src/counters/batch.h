@@ -1,6 +1,6 @@
 /* The launches of a batch, and the next step to be made of them: a fingerprint, a pass of the
  * hardware's counters, a pass of instrumented code, a reading. The state of each launch tells the
- * rest (counters/states.def). gp_batch_next is pure: facts in, step out.
+ * rest (counters/states.def). batch_next is pure: facts in, step out.
  *
  * A range of the hardware's counters takes a millisecond, which goes into two system calls, however
  * much runs in it. So of launches that are alike a few are counted one by one
@@ -103,7 +103,7 @@ enum gp_step_kind {
 };
 
 /* True for steps in which the kernel runs, or its copy is put in place. */
-static inline bool gp_step_runs(enum gp_step_kind kind)
+static inline bool step_runs(enum gp_step_kind kind)
 {
     return kind == GP_STEP_IDENTIFY || (kind >= GP_STEP_COUNT && kind <= GP_STEP_MEASURE);
 }
@@ -122,22 +122,22 @@ struct gp_step {
 };
 
 /* The next step of the launches that wait (GP_RUN_LATER); false where there is none any more. Each
- * step is followed by gp_batch_stepped. */
-bool gp_batch_next(const struct gp_batch *batch, const struct gp_batch_facts *facts,
-                   struct gp_step *step);
+ * step is followed by batch_stepped. */
+bool batch_next(const struct gp_batch *batch, const struct gp_batch_facts *facts,
+                struct gp_step *step);
 /* The next step of one launch that cannot wait. The same. */
-bool gp_batch_next_of(struct gp_member *member, const struct gp_batch_facts *facts,
-                      struct gp_step *step);
+bool batch_next_of(struct gp_member *member, const struct gp_batch_facts *facts,
+                   struct gp_step *step);
 
 /* Such a step was made, and ended well or not. The moves of one that ended well in which a launch
  * ran were made at its end. */
-void gp_batch_stepped(struct gp_batch *batch, const struct gp_step *step, bool well);
+void batch_stepped(struct gp_batch *batch, const struct gp_step *step, bool well);
 
 /* The launch makes its steps in the next round, and alone. */
-void gp_batch_put_off(const struct gp_batch *batch, struct gp_member *member);
+void batch_put_off(const struct gp_batch *batch, struct gp_member *member);
 
 /* True where there are steps to be made of a launch that waits. */
-bool gp_member_is_open(const struct gp_member *member, const struct gp_batch_facts *facts);
+bool member_is_open(const struct gp_member *member, const struct gp_batch_facts *facts);
 
 /* The facts of a launch when the shares are decided. */
 struct gp_share_facts {
@@ -151,13 +151,13 @@ struct gp_share_facts {
 /* Decides the shares of all launches with `counted`, by their facts, and makes bundles of launches
  * that are counted together. `may_share`: the hardware's counters take one pass,
  * and sums can be relied on. */
-void gp_batch_share(struct gp_batch *batch, const struct gp_share_facts *facts, bool may_share);
+void batch_share(struct gp_batch *batch, const struct gp_share_facts *facts, bool may_share);
 
 /* True where it is quicker to take the fingerprints of all that were assumed than to start the
  * hardware's counters for them: no other launch wants these. The shares are decided. */
-bool gp_batch_is_to_be_identified(const struct gp_batch *batch, const struct gp_share_facts *facts);
+bool batch_is_to_be_identified(const struct gp_batch *batch, const struct gp_share_facts *facts);
 
 /* Enters a launch; its number. The batch has room. */
-unsigned gp_batch_enter(struct gp_batch *batch, struct gp_member *member);
+unsigned batch_enter(struct gp_batch *batch, struct gp_member *member);
 
 #endif

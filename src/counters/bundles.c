@@ -30,7 +30,7 @@ static const struct gp_blank *find_blank(const struct gp_range_collection *c, ui
     return b;
 }
 
-void gp_bundles_free(struct gp_range_collection *c)
+void bundles_free(struct gp_range_collection *c)
 {
     struct gp_blank *b, *next;
     HASH_ITER(hh, c->blanks, b, next)
@@ -45,7 +45,7 @@ static void add_blank(struct gp_range_collection *c, uint64_t layout, const doub
     if (find_blank(c, layout))
         return;
     if (HASH_COUNT(c->blanks) >= MOST_BLANKS)
-        gp_bundles_free(c);
+        bundles_free(c);
     struct gp_blank *b = calloc(1, sizeof(*b));
     if (!b)
         return;
@@ -56,14 +56,14 @@ static void add_blank(struct gp_range_collection *c, uint64_t layout, const doub
         free(b);
 }
 
-bool gp_bundles_are_reliable(const struct gp_range_collection *c)
+bool bundles_are_reliable(const struct gp_range_collection *c)
 {
-    return gp_range_session_hardware_passes(c->session) == 1 &&
-           gp_range_session_ranges(c->session) >= GP_MOST_MEMBERS + GP_MOST_BUNDLES &&
+    return range_session_hardware_passes(c->session) == 1 &&
+           range_session_ranges(c->session) >= GP_MOST_MEMBERS + GP_MOST_BUNDLES &&
            c->list.check_count == GP_ALL_CHECKS && c->contradictions < MOST_CONTRADICTIONS;
 }
 
-void gp_bundle_contradicted(struct gp_range_collection *c)
+void bundle_contradicted(struct gp_range_collection *c)
 {
     static struct gp_say_limit once;
     if (++c->contradictions == MOST_CONTRADICTIONS)
@@ -72,12 +72,12 @@ void gp_bundle_contradicted(struct gp_range_collection *c)
                        "differed from that of launches counted one by one");
 }
 
-bool gp_bundles_know_blank(const struct gp_range_collection *c, uint64_t layout)
+bool bundles_know_blank(const struct gp_range_collection *c, uint64_t layout)
 {
     return find_blank(c, layout) != NULL;
 }
 
-unsigned gp_bundles_range(const struct gp_step *step)
+unsigned bundles_range(const struct gp_step *step)
 {
     return step->kind == GP_STEP_TOGETHER ? GP_MOST_MEMBERS + step->member->bundle - 1
                                           : step->member->number;
@@ -87,7 +87,7 @@ unsigned gp_bundles_range(const struct gp_step *step)
 
 static bool take_sum(const struct gp_range_collection *c, unsigned range, double *sum)
 {
-    const double *values = gp_range_session_values(c->session, range);
+    const double *values = range_session_values(c->session, range);
     for (size_t w = 0; w < GP_ALL_CHECKS; w++)
         sum[w] = 0;
     for (size_t i = 0; values && i < c->list.hardware_used; i++)
@@ -106,7 +106,7 @@ static void take_blank(struct gp_range_collection *c, struct gp_member *m)
         m->blank = GP_BLANK_ASKED;
 }
 
-void gp_bundles_take(struct gp_range_collection *c)
+void bundles_take(struct gp_range_collection *c)
 {
     struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; c->session && i < b->count; i++)
@@ -117,13 +117,13 @@ void gp_bundles_take(struct gp_range_collection *c)
             b->bundles[i].progress = GP_BUNDLE_READ;
 }
 
-bool gp_bundles_take_off(const struct gp_range_collection *c, const struct gp_member *m,
-                         const double *checks, double *sum, double *may_differ)
+bool bundles_take_off(const struct gp_range_collection *c, const struct gp_member *m,
+                      const double *checks, double *sum, double *may_differ)
 {
     const struct gp_blank *blank = find_blank(c, m->run.layout);
     for (size_t w = 0; blank && w < GP_ALL_CHECKS; w++) {
         sum[w] -= blank->counts[w] + checks[w];
-        may_differ[w] += gp_check_tolerance(m->retries, w, checks[w]);
+        may_differ[w] += check_tolerance(m->retries, w, checks[w]);
     }
     return blank != NULL;
 }

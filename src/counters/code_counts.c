@@ -49,7 +49,7 @@ static struct {
     uint32_t last_function;
 } all;
 
-enum gp_count_kind gp_count_kind_of(const char *base_metric)
+enum gp_count_kind count_kind_of(const char *base_metric)
 {
     static const char *const names[] = {
 #define GP_COUNT(name, metric) metric,
@@ -156,14 +156,14 @@ static struct kernel *find_kernel(const struct gp_run *run)
 
 bool gp_code_counts_note(const struct gp_run *run, int cc)
 {
-    gp_run_shape_and_code(run, cc);
+    run_shape_and_code(run, cc);
     struct kernel *k = find_kernel(run);
     if (k)
         k->cc = cc;
     return k != NULL;
 }
 
-bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
+bool code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
 {
     struct kernel *k = all.current = find_kernel(run);
     all.last_name = NULL;
@@ -235,8 +235,8 @@ static bool grow(struct kernel *k)
     return true;
 }
 
-void gp_code_counts_add(const char *function_name, uint32_t offset, enum gp_count_kind kind,
-                        uint64_t value)
+void code_counts_add(const char *function_name, uint32_t offset, enum gp_count_kind kind,
+                     uint64_t value)
 {
     struct kernel *k = all.current;
     uint32_t function;

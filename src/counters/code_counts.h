@@ -11,17 +11,17 @@
 
 /* A launch of the run's kernel was counted, and these kinds of it (a bit mask). False where nothing
  * is to be added: there are too many kernels, or no memory. */
-bool gp_code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
+bool code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
 
 /* No launch of the run's kernel is counted: only its code is given. The same. */
 bool gp_code_counts_note(const struct gp_run *run, int cc);
 
 /* Adds the counts of one instruction of that launch. */
-void gp_code_counts_add(const char *function, uint32_t offset, enum gp_count_kind kind,
-                        uint64_t value);
+void code_counts_add(const char *function, uint32_t offset, enum gp_count_kind kind,
+                     uint64_t value);
 
 /* The kind that a base metric counts; GP_COUNT_KINDS for all others. */
-enum gp_count_kind gp_count_kind_of(const char *base_metric);
+enum gp_count_kind count_kind_of(const char *base_metric);
 
 /* Gives each kernel, those of one name with different code one after the other, and before it its
  * cubin where there is one; one of which nothing was counted only with a cubin. Their arguments

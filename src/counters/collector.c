@@ -19,13 +19,12 @@ static bool suits(const struct gp_collector *collector, const struct gp_device *
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names, struct gp_reason *why)
 {
-    static const struct gp_collector *const collectors[] = {&gp_range_collector,
-                                                            &gp_event_collector};
+    static const struct gp_collector *const collectors[] = {&range_collector, &event_collector};
     struct gp_reason first_why = GP_NO_REASON;
     for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++) {
         if (!suits(collectors[i], device))
             continue;
-        device->event_counters = collectors[i] == &gp_event_collector;
+        device->event_counters = collectors[i] == &event_collector;
         const char **list = NULL;
         size_t count = 0;
         if (!names(device, &list, &count)) {
@@ -54,36 +53,36 @@ bool gp_collection_is_full(const struct gp_collection *c)
 
 void gp_collection_enter(struct gp_collection *c, struct gp_member *m)
 {
-    gp_batch_enter(&c->batch, m);
+    batch_enter(&c->batch, m);
     c->collector->enter(c, m);
 }
 
 bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *m)
 {
-    return c->collector == &gp_range_collector && gp_likeness_is_familiar(gp_ranges_of(c), m);
+    return c->collector == &range_collector && likeness_is_familiar(range_collection_of(c), m);
 }
 
 static bool begins_with_code(struct gp_collection *c, struct gp_member *m)
 {
-    return c->collector == &gp_range_collector && gp_likeness_begins_with_code(gp_ranges_of(c), m);
+    return c->collector == &range_collector && likeness_begins_with_code(range_collection_of(c), m);
 }
 
 bool gp_collection_next(struct gp_collection *c, struct gp_member *m, struct gp_step *step)
 {
     if (m && m->state == GP_LAUNCH_RAN && m->asked == 0)
         c->facts.code_first = begins_with_code(c, m);
-    while (m ? gp_batch_next_of(m, &c->facts, step) : gp_batch_next(&c->batch, &c->facts, step)) {
-        if (gp_step_runs(step->kind))
+    while (m ? batch_next_of(m, &c->facts, step) : batch_next(&c->batch, &c->facts, step)) {
+        if (step_runs(step->kind))
             return true;
         c->collector->perform(c, step);
-        gp_batch_stepped(&c->batch, step, true);
+        batch_stepped(&c->batch, step, true);
     }
     return false;
 }
 
 void gp_collection_stepped(struct gp_collection *c, const struct gp_step *step, bool well)
 {
-    gp_batch_stepped(&c->batch, step, well);
+    batch_stepped(&c->batch, step, well);
 }
 
 struct gp_step gp_collection_step_of(const struct gp_collection *c, struct gp_member *m,
@@ -97,12 +96,12 @@ struct gp_step gp_collection_step_of(const struct gp_collection *c, struct gp_me
 
 bool gp_collection_is_open(const struct gp_collection *c, const struct gp_member *m)
 {
-    return gp_member_is_open(m, &c->facts);
+    return member_is_open(m, &c->facts);
 }
 
 bool gp_member_is_read(const struct gp_collection *c, const struct gp_member *m)
 {
-    return !m->in_session && !m->like && !gp_member_is_open(m, &c->facts);
+    return !m->in_session && !m->like && !member_is_open(m, &c->facts);
 }
 
 enum gp_recalled gp_member_recalled(const struct gp_member *m)
@@ -141,20 +140,20 @@ void gp_collector_describe(struct gp_device *device)
 
 void gp_collectors_leave(CUcontext context, bool at_rest)
 {
-    gp_sass_sessions_leave(context, at_rest);
+    sass_sessions_leave(context, at_rest);
 }
 
 bool gp_collectors_left_code(void)
 {
-    return gp_sass_sessions_left_code();
+    return sass_sessions_left_code();
 }
 
 void gp_collectors_end(void)
 {
-    gp_sass_sessions_end();
+    sass_sessions_end();
 }
 
 bool gp_collectors_have_driver(void)
 {
-    return gp_profiler_is_initialized();
+    return profiler_is_initialized();
 }

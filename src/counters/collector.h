@@ -72,9 +72,9 @@ struct gp_collector {
 
 /* CUPTI's Range Profiler and SASS metrics: compute capability 7.0 and later, CUDA 12.6 and later.
  */
-extern const struct gp_collector gp_range_collector;
+extern const struct gp_collector range_collector;
 /* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
-extern const struct gp_collector gp_event_collector;
+extern const struct gp_collector event_collector;
 
 /* Enters a launch into the batch, which is not full. It stays there until the batch is emptied; its
  * address stays. */

@@ -85,11 +85,11 @@ bool gp_counters_try(const char *chip, const char *const *names, size_t count,
     *why = GP_REASON(NO_MEMORY);
     bool ok = tried && answers;
     for (size_t i = 0; ok && i < count; i++)
-        if (gp_own_find(names[i]) == GP_OWN_COUNT)
+        if (own_find(names[i]) == GP_OWN_COUNT)
             tried[tried_count++] = names[i];
-    ok = ok && gp_range_config_try(chip, tried, tried_count, answers, why);
+    ok = ok && range_config_try(chip, tried, tried_count, answers, why);
     for (size_t i = 0, at = 0; ok && i < count; i++)
-        unavailable[i] = gp_own_find(names[i]) == GP_OWN_COUNT ? answers[at++] : GP_NO_REASON;
+        unavailable[i] = own_find(names[i]) == GP_OWN_COUNT ? answers[at++] : GP_NO_REASON;
     free(tried);
     free(answers);
     return ok;
@@ -107,7 +107,7 @@ static bool allocate(struct gp_counter_list *list)
 static void add_own(struct gp_counter_list *list, const char *const *names)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const enum gp_own_counter own = gp_own_find(names[i]);
+        const enum gp_own_counter own = own_find(names[i]);
         if (own == GP_OWN_COUNT || list->own_count == GP_OWN_COUNT)
             continue;
         list->own[list->own_count] = own;
@@ -119,7 +119,7 @@ static void add_asked_for(struct gp_counter_list *list, const char *const *names
 {
     for (size_t i = 0; i < list->count; i++)
         if (!list->unavailable[i].cause && list->is_instrumented[i] == instrumented &&
-            gp_own_find(names[i]) == GP_OWN_COUNT)
+            own_find(names[i]) == GP_OWN_COUNT)
             add(list, names[i], i);
 }
 
@@ -131,7 +131,7 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
     if (!allocate(list) || !gp_counters_try(chip, names, count, list->unavailable, why))
         return false;
     for (size_t i = 0; i < count; i++)
-        list->is_instrumented[i] = gp_counter_is_instrumented(names[i]);
+        list->is_instrumented[i] = counter_is_instrumented(names[i]);
     add_asked_for(list, names, false);
     add_own(list, names);
     /* Our own are counted where launches are compared, and that takes check counters. */
@@ -161,7 +161,7 @@ void gp_counter_list_free(struct gp_counter_list *list)
 #define MOST_RETRIES 0.01
 
 /* The first check counters are numbers of instructions. */
-double gp_check_tolerance(bool retries, size_t check, double wanted)
+double check_tolerance(bool retries, size_t check, double wanted)
 {
     return retries && check < GP_LEAST_CHECKS ? MOST_RETRIES * wanted : 0;
 }

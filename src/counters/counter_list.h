@@ -35,7 +35,7 @@ struct gp_counter_list {
     size_t check_count;
 };
 
-/* gp_range_config_try for names among which there may be our own, which every chip has. */
+/* range_config_try for names among which there may be our own, which every chip has. */
 bool gp_counters_try(const char *chip, const char *const *names, size_t count,
                      struct gp_reason *unavailable, struct gp_reason *why);
 
@@ -46,6 +46,6 @@ bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const 
 void gp_counter_list_free(struct gp_counter_list *list);
 
 /* So much a check counter, by its number, may differ from that of a launch that was measured. */
-double gp_check_tolerance(bool retries, size_t check, double wanted);
+double check_tolerance(bool retries, size_t check, double wanted);
 
 #endif

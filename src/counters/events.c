@@ -130,7 +130,7 @@ static bool can_be_enabled(const struct gp_event_collection *c, struct gp_reason
 static void note_facts(struct gp_event_collection *c)
 {
     bool there = !c->no_hardware.cause;
-    c->base.collector = &gp_event_collector;
+    c->base.collector = &event_collector;
     c->base.facts =
         (struct gp_batch_facts){.session = there, .hardware_passes = there ? c->sets->numSets : 0};
     c->base.most = 1;
@@ -309,7 +309,7 @@ static const struct gp_counter *events_read(struct gp_collection *collection,
     return c->counters;
 }
 
-const struct gp_collector gp_event_collector = {
+const struct gp_collector event_collector = {
     .to = 72,
     .open = events_open,
     .passes = events_passes,

@@ -223,8 +223,8 @@ static void take_formula(struct counter *counter, const struct formula *formula,
                 GP_REASON_TEXT(NOT_COMPUTED, "CUPTI does not count the parts of the counter");
 }
 
-struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t count,
-                                             gp_has_base_metric *has, void *data)
+struct gp_instrumented *instrumented_open(const char *const *names, size_t count,
+                                          gp_has_base_metric *has, void *data)
 {
     struct gp_instrumented *c = calloc(1, sizeof(*c));
     if (!c)
@@ -247,13 +247,13 @@ struct gp_instrumented *gp_instrumented_open(const char *const *names, size_t co
                     true;
     }
     if (!ok) {
-        gp_instrumented_close(c);
+        instrumented_close(c);
         return NULL;
     }
     return c;
 }
 
-void gp_instrumented_close(struct gp_instrumented *c)
+void instrumented_close(struct gp_instrumented *c)
 {
     if (!c)
         return;
@@ -265,12 +265,12 @@ void gp_instrumented_close(struct gp_instrumented *c)
     free(c);
 }
 
-struct gp_reason gp_instrumented_unavailable(const struct gp_instrumented *c, size_t counter)
+struct gp_reason instrumented_unavailable(const struct gp_instrumented *c, size_t counter)
 {
     return c->counters[counter].unavailable;
 }
 
-bool gp_instrumented_shares_addresses(const struct gp_instrumented *c, size_t counter)
+bool instrumented_shares_addresses(const struct gp_instrumented *c, size_t counter)
 {
     for (size_t t = 0; t < COUNT(terms); t++)
         if (terms[t].weight == BYTES && is_needed(&c->counters[counter], terms[t].sum))
@@ -278,13 +278,13 @@ bool gp_instrumented_shares_addresses(const struct gp_instrumented *c, size_t co
     return false;
 }
 
-const char *const *gp_instrumented_bases(const struct gp_instrumented *c, size_t *count)
+const char *const *instrumented_bases(const struct gp_instrumented *c, size_t *count)
 {
     *count = c->base_count;
     return c->names;
 }
 
-bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t base)
+bool instrumented_needs_instruction(const struct gp_instrumented *c, size_t base)
 {
     for (size_t t = 0; t < COUNT(terms); t++)
         if (terms[t].base == c->bases[base].table && terms[t].ops != ANY &&
@@ -293,7 +293,7 @@ bool gp_instrumented_needs_instruction(const struct gp_instrumented *c, size_t b
     return false;
 }
 
-void gp_instrumented_begin(struct gp_instrumented *c)
+void instrumented_begin(struct gp_instrumented *c)
 {
     for (size_t i = 0; i < c->base_count; i++)
         c->bases[i].total = 0;
@@ -344,9 +344,9 @@ static void add_to_term(struct gp_instrumented *c, const struct term *term,
         c->missing[term->sum] = missing;
 }
 
-void gp_instrumented_add(struct gp_instrumented *c, size_t base,
-                         const struct gp_instruction *instruction, struct gp_reason why,
-                         uint64_t value)
+void instrumented_add(struct gp_instrumented *c, size_t base,
+                      const struct gp_instruction *instruction, struct gp_reason why,
+                      uint64_t value)
 {
     struct base_metric *b = &c->bases[base];
     b->total += value;
@@ -357,8 +357,8 @@ void gp_instrumented_add(struct gp_instrumented *c, size_t base,
             add_to_term(c, &terms[t], instruction, why, value);
 }
 
-bool gp_instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
-                           struct gp_reason *why)
+bool instrumented_value(const struct gp_instrumented *c, size_t counter, double *value,
+                        struct gp_reason *why)
 {
     const struct counter *k = &c->counters[counter];
     const struct formula *f = k->formula;

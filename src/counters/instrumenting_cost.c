@@ -33,8 +33,7 @@ static double or_guess(double learned, double guess)
     return learned > 0 ? learned : guess;
 }
 
-double gp_expected_fingerprint_ms(const struct gp_instrumenting_cost *cost,
-                                  const struct gp_run *run)
+double expected_fingerprint_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
     return or_guess(cost->sass_ms, SASS_PASS_MS) +
            run->native_ms * or_guess(run->cost->sass, SASS_SLOWDOWN);
@@ -42,7 +41,7 @@ double gp_expected_fingerprint_ms(const struct gp_instrumenting_cost *cost,
 
 /* The way there and back, which is most of a short kernel's pass, is one for many launches. A
  * kernel that was slow in one kind of instrumented code is so in the other. */
-double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
+double expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
     double guess = fmax(RANGE_SLOWDOWN, run->cost->sass);
     return or_guess(cost->range_ms, RANGE_PASS_MS) +
@@ -52,27 +51,26 @@ double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const stru
 static double expect_range(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
     return or_guess(cost->step_ms, STEP_MS) + or_guess(cost->return_ms, STEP_MS) +
-           gp_expected_range_ms(cost, run);
+           expected_range_ms(cost, run);
 }
 
-bool gp_fingerprint_pays(struct gp_instrumenting_cost *cost, const struct gp_run *run)
+bool fingerprint_pays(struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
-    if (gp_expected_fingerprint_ms(cost, run) <= WORTH_TELLING * expect_range(cost, run))
+    if (expected_fingerprint_ms(cost, run) <= WORTH_TELLING * expect_range(cost, run))
         return true;
     cost->sass_ms *= FADES;
     run->cost->sass *= FADES;
     return false;
 }
 
-unsigned gp_launches_to_one_telling(const struct gp_instrumenting_cost *cost,
-                                    const struct gp_run *run)
+unsigned launches_to_one_telling(const struct gp_instrumenting_cost *cost, const struct gp_run *run)
 {
-    double launches = TELLING_PART * gp_expected_fingerprint_ms(cost, run) /
+    double launches = TELLING_PART * expected_fingerprint_ms(cost, run) /
                       (MEASURED_MS + 2 * fmax(run->native_ms, 0));
     return launches < UINT_MAX ? (unsigned)launches : UINT_MAX;
 }
 
-void gp_spend(struct gp_instrumenting_cost *cost, double ms)
+void cost_spend(struct gp_instrumenting_cost *cost, double ms)
 {
     if (ms > LONG_MS)
         cost->long_ms += ms;
@@ -80,7 +78,7 @@ void gp_spend(struct gp_instrumenting_cost *cost, double ms)
         cost->not_short_ms += ms;
 }
 
-void gp_give_back(struct gp_instrumenting_cost *cost, double ms)
+void cost_give_back(struct gp_instrumenting_cost *cost, double ms)
 {
     if (ms > LONG_MS)
         cost->long_ms -= ms;
@@ -88,10 +86,10 @@ void gp_give_back(struct gp_instrumenting_cost *cost, double ms)
         cost->not_short_ms -= ms;
 }
 
-bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
-                    unsigned times)
+bool cost_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
+                      unsigned times)
 {
-    double longer = fmax(gp_expected_range_ms(cost, run), gp_expected_fingerprint_ms(cost, run));
+    double longer = fmax(expected_range_ms(cost, run), expected_fingerprint_ms(cost, run));
     if (run->native_ms <= 0)
         longer = run->cost->last_ms;
     if (run->most_long_ms <= 0)
@@ -109,8 +107,8 @@ static void learn_least(double *least_ms, double took_ms)
 
 /* The kernel's own cost becomes a value between the known one and the one seen now, so that one odd
  * launch does not decide. */
-void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,
-                   double took_ms)
+void cost_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,
+                     double took_ms)
 {
     double *pass_ms = by_range ? &cost->range_ms : &cost->sass_ms;
     double *slowdown = by_range ? &run->cost->range : &run->cost->sass;
@@ -122,7 +120,7 @@ void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const stru
     *slowdown = *slowdown > 0 ? (*slowdown + seen) / 2 : seen;
 }
 
-void gp_learn_step(struct gp_instrumenting_cost *cost, bool there, double took_ms)
+void cost_learn_step(struct gp_instrumenting_cost *cost, bool there, double took_ms)
 {
     learn_least(there ? &cost->step_ms : &cost->return_ms, took_ms);
 }

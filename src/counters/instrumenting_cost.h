@@ -16,34 +16,33 @@ struct gp_instrumenting_cost {
 /* True when the run may be counted by the SASS metrics, to be compared with others, although the
  * Range Profiler may have to count it as well. Where it is false the known cost counts a little
  * less the next time: it may have been a pass that took long by chance. */
-bool gp_fingerprint_pays(struct gp_instrumenting_cost *cost, const struct gp_run *run);
+bool fingerprint_pays(struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
 /* Launches like this one of which one may be counted by the SASS metrics, to be compared with
  * others, so that it takes a tenth of the time that all of them take to be measured. */
-unsigned gp_launches_to_one_telling(const struct gp_instrumenting_cost *cost,
-                                    const struct gp_run *run);
+unsigned launches_to_one_telling(const struct gp_instrumenting_cost *cost,
+                                 const struct gp_run *run);
 
 /* Milliseconds that it is expected to take by the SASS metrics. */
-double gp_expected_fingerprint_ms(const struct gp_instrumenting_cost *cost,
-                                  const struct gp_run *run);
+double expected_fingerprint_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
 /* Milliseconds that the run is expected to take in the Range Profiler's pass, once that is there.
  */
-double gp_expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
+double expected_range_ms(const struct gp_instrumenting_cost *cost, const struct gp_run *run);
 
 /* So much is spent on a pass, or will be; or that pass is not made. */
-void gp_spend(struct gp_instrumenting_cost *cost, double ms);
-void gp_give_back(struct gp_instrumenting_cost *cost, double ms);
+void cost_spend(struct gp_instrumenting_cost *cost, double ms);
+void cost_give_back(struct gp_instrumenting_cost *cost, double ms);
 
 /* True where an instrumented pass of the run is expected to take long, and those that took long
  * have together taken so many times the time that the run allows (gp_run); or where it is not
  * expected to be short, and all that were not have taken two times more of it. */
-bool gp_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
-                    unsigned times);
+bool cost_is_too_long(const struct gp_instrumenting_cost *cost, const struct gp_run *run,
+                      unsigned times);
 
 /* A pass took so many milliseconds. */
-void gp_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,
-                   double took_ms);
+void cost_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const struct gp_run *run,
+                     double took_ms);
 /* To go on to the Range Profiler's pass, or back from there, took so many. */
-void gp_learn_step(struct gp_instrumenting_cost *cost, bool there, double took_ms);
+void cost_learn_step(struct gp_instrumenting_cost *cost, bool there, double took_ms);
 
 #endif

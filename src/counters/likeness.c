@@ -24,16 +24,16 @@ static void note_kind(const struct gp_range_collection *c, struct gp_member *m)
     if (!c->recall || m->identity)
         return;
     m->retries = run->cost->retries;
-    gp_launch_kind_of(&m->kind, run->kernel, gp_run_shape_and_code(run, gp_ranges_cc(c)), run->work,
-                      run->parameters, run->parameters_size);
+    launch_kind_of(&m->kind, run->kernel, run_shape_and_code(run, range_collection_cc(c)),
+                   run->work, run->parameters, run->parameters_size);
 }
 
-bool gp_likeness_is_familiar(struct gp_range_collection *c, struct gp_member *m)
+bool likeness_is_familiar(struct gp_range_collection *c, struct gp_member *m)
 {
     if (m->state < GP_LAUNCH_RAN || !c->recall)
         return false;
     note_kind(c, m);
-    return gp_recall_is_familiar(c->recall, &m->kind);
+    return recall_is_familiar(c->recall, &m->kind);
 }
 
 static bool can_take_fingerprint(const struct gp_range_collection *c, const struct gp_member *m)
@@ -41,13 +41,13 @@ static bool can_take_fingerprint(const struct gp_range_collection *c, const stru
     return c->sass && c->tells && !m->run.always;
 }
 
-bool gp_likeness_begins_with_code(struct gp_range_collection *c, struct gp_member *m)
+bool likeness_begins_with_code(struct gp_range_collection *c, struct gp_member *m)
 {
     if (!c->base.facts.session || !c->list.instrumented ||
-        !gp_range_session_stands_in(c->session, c->base.facts.hardware_passes))
+        !range_session_stands_in(c->session, c->base.facts.hardware_passes))
         return false;
     note_kind(c, m);
-    return !can_take_fingerprint(c, m) || gp_recall_expects_new(c->recall, &m->kind);
+    return !can_take_fingerprint(c, m) || recall_expects_new(c->recall, &m->kind);
 }
 
 /* ---- before it runs again -------------------------------------------------------------------- */
@@ -61,24 +61,23 @@ static bool needs_comparison(const struct gp_range_collection *c, const struct g
         return false;
     return wants_own(c, GP_OWN_LOADED, GP_OWN_COUNT) ||
            (wants_own(c, 0, GP_OWN_LOADED) && !run->cost->no_matrices &&
-            !gp_own_has_no_matrices(c->own, run, gp_ranges_cc(c)) &&
-            !gp_values_show_no_matrices(c, m));
+            !own_has_no_matrices(c->own, run, range_collection_cc(c)) &&
+            !values_show_no_matrices(c, m));
 }
 
-void gp_likeness_note_no_matrices(struct gp_range_collection *c, const struct gp_member *m)
+void likeness_note_no_matrices(struct gp_range_collection *c, const struct gp_member *m)
 {
-    if (!c->own || !gp_own_has_no_matrices(c->own, &m->run, gp_ranges_cc(c)))
+    if (!c->own || !own_has_no_matrices(c->own, &m->run, range_collection_cc(c)))
         return;
     for (size_t i = 0; i < c->list.own_count; i++)
         if (c->list.own[i] < GP_OWN_LOADED)
-            gp_values_of(c, m)[c->list.own_columns[i]] = 0;
+            values_of_member(c, m)[c->list.own_columns[i]] = 0;
 }
 
 static bool pays(struct gp_range_collection *c, const struct gp_member *m)
 {
-    return (gp_recall_compares(c->recall, &m->kind) &&
-            (gp_sass_session_counts_instructions(c->sass) ||
-             gp_fingerprint_pays(&c->cost, &m->run))) ||
+    return (recall_compares(c->recall, &m->kind) &&
+            (sass_session_counts_instructions(c->sass) || fingerprint_pays(&c->cost, &m->run))) ||
            needs_comparison(c, m);
 }
 
@@ -87,14 +86,14 @@ static bool assume(struct gp_range_collection *c, struct gp_member *m)
 {
     return m->run.when == GP_RUN_LATER && m->round == 0 && can_take_fingerprint(c, m) &&
            c->list.check_count == GP_ALL_CHECKS && m->run.parameters &&
-           gp_recall_assume(c->recall, &m->kind, gp_launches_to_one_telling(&c->cost, &m->run),
-                            &m->fingerprint);
+           recall_assume(c->recall, &m->kind, launches_to_one_telling(&c->cost, &m->run),
+                         &m->fingerprint);
 }
 
 /* One of the kind was counted before. */
 static bool is_kind_counted(const struct gp_range_collection *c, const struct gp_member *m)
 {
-    return c->recall ? gp_recall_has_counted(c->recall, &m->kind) : m->run.cost->measured;
+    return c->recall ? recall_has_counted(c->recall, &m->kind) : m->run.cost->measured;
 }
 
 /* A launch of each kernel is measured, however long it takes; and, up to twice the time, one of
@@ -104,8 +103,8 @@ static bool takes_too_long(const struct gp_range_collection *c, struct gp_member
 {
     static struct gp_say_limit said;
     const struct gp_instrumenting_cost *cost = &c->cost;
-    if (!(is_kind_counted(c, m) && gp_is_too_long(cost, &m->run, 1)) &&
-        !(m->run.cost->measured && gp_is_too_long(cost, &m->run, 2)))
+    if (!(is_kind_counted(c, m) && cost_is_too_long(cost, &m->run, 1)) &&
+        !(m->run.cost->measured && cost_is_too_long(cost, &m->run, 2)))
         return false;
     gp_say_limited(&said, 1,
                    "instrumented code has taken %.3g s; launches that take long in it are counted "
@@ -119,7 +118,7 @@ static bool takes_too_long(const struct gp_range_collection *c, struct gp_member
     return true;
 }
 
-bool gp_likeness_leaves_out(struct gp_range_collection *c, struct gp_member *m)
+bool likeness_leaves_out(struct gp_range_collection *c, struct gp_member *m)
 {
     note_kind(c, m);
     return takes_too_long(c, m);
@@ -136,23 +135,23 @@ static enum gp_launch_event first_event(struct gp_range_collection *c, struct gp
                                                                                 : GP_LAUNCH_SKIP;
 }
 
-void gp_likeness_consider(struct gp_range_collection *c, struct gp_member *m)
+void likeness_consider(struct gp_range_collection *c, struct gp_member *m)
 {
     const bool counts = c->base.facts.session || (c->sass && !c->tells);
     note_kind(c, m);
     const enum gp_launch_event event =
         c->list.instrumented > 0 && counts ? first_event(c, m) : GP_LAUNCH_LEAVE_OUT;
-    m->code_ms = gp_expected_fingerprint_ms(&c->cost, &m->run);
+    m->code_ms = expected_fingerprint_ms(&c->cost, &m->run);
     if (event == GP_LAUNCH_ASSUME)
         m->identity = GP_ASSUMED_IDENTITY;
     gp_launch_move(&m->state, event);
 }
 
-void gp_likeness_note_counted(struct gp_range_collection *c, struct gp_member *m)
+void likeness_note_counted(struct gp_range_collection *c, struct gp_member *m)
 {
     m->run.cost->measured = true;
     if (c->recall)
-        gp_recall_note_counted(c->recall, &m->kind);
+        recall_note_counted(c->recall, &m->kind);
 }
 
 /* ---- its fingerprint ------------------------------------------------------------------------- */
@@ -180,10 +179,10 @@ static bool has_member(const struct gp_range_collection *c, const struct gp_memb
 static bool is_found_in_batch(struct gp_range_collection *c, const struct gp_member *m)
 {
     const struct gp_fingerprint *f = &m->fingerprint;
-    if (gp_recall_values(c->recall, f))
+    if (recall_values(c->recall, f))
         return true;
-    return !gp_recall_find(c->recall, f) && /* else it is to be measured again */
-           !gp_recall_is_barred(c->recall, f) && has_member(c, m);
+    return !recall_find(c->recall, f) && /* else it is to be measured again */
+           !recall_is_barred(c->recall, f) && has_member(c, m);
 }
 
 /* The instrumented counters of a launch of the batch with that fingerprint, which are there before
@@ -191,38 +190,38 @@ static bool is_found_in_batch(struct gp_range_collection *c, const struct gp_mem
 static const double *find_measured(struct gp_range_collection *c, const struct gp_member *m)
 {
     const struct gp_batch *b = &c->base.batch;
-    if (gp_recall_find(c->recall, &m->fingerprint) || /* it is to be measured again */
-        gp_recall_is_barred(c->recall, &m->fingerprint))
+    if (recall_find(c->recall, &m->fingerprint) || /* it is to be measured again */
+        recall_is_barred(c->recall, &m->fingerprint))
         return NULL;
     for (unsigned i = 0; i < b->count; i++) {
         const struct gp_member *o = b->members[i];
-        if (o == m || o->state != GP_LAUNCH_LEARNABLE || !gp_values_are_measured(c, o) ||
-            !gp_values_are_whole(c, o) || !are_same(&o->fingerprint, &m->fingerprint))
+        if (o == m || o->state != GP_LAUNCH_LEARNABLE || !values_are_measured(c, o) ||
+            !values_are_whole(c, o) || !are_same(&o->fingerprint, &m->fingerprint))
             continue;
-        gp_values_make_row(c, o, c->row);
+        values_make_row(c, o, c->row);
         return c->row;
     }
     return NULL;
 }
 
-void gp_likeness_find(struct gp_range_collection *c, struct gp_member *m)
+void likeness_find(struct gp_range_collection *c, struct gp_member *m)
 {
     m->identity = GP_FOUND_IDENTITY;
     if (m->run.when == GP_RUN_LATER) {
         const bool found = is_found_in_batch(c, m);
-        gp_recall_compared(c->recall, &m->kind, !found);
+        recall_compared(c->recall, &m->kind, !found);
         /* Unless the hardware says no. */
-        gp_recall_found(c->recall, &m->kind, &m->fingerprint, true);
+        recall_found(c->recall, &m->kind, &m->fingerprint, true);
         gp_launch_move(&m->state, found ? GP_LAUNCH_FIND : GP_LAUNCH_FIND_NONE);
         return;
     }
-    const double *row = gp_recall_values(c->recall, &m->fingerprint);
+    const double *row = recall_values(c->recall, &m->fingerprint);
     if (!row)
         row = find_measured(c, m);
-    gp_recall_compared(c->recall, &m->kind, !row);
+    recall_compared(c->recall, &m->kind, !row);
     gp_launch_move(&m->state, row ? GP_LAUNCH_RECALL : GP_LAUNCH_FIND_NONE);
     if (row)
-        gp_values_take_row(c, m, row);
+        values_take_row(c, m, row);
 }
 
 /* ---- how the hardware counts launches -------------------------------------------------------- */
@@ -234,31 +233,31 @@ static bool is_fingerprint_complete(const struct gp_range_collection *c, struct 
     const struct gp_run *run = &m->run;
     struct gp_reason why;
     size_t size;
-    const int cc = gp_ranges_cc(c);
+    const int cc = range_collection_cc(c);
     if (!can_take_fingerprint(c, m))
         return false;
     if (run->cost->lanes == GP_LANES_UNKNOWN) {
-        const void *code = gp_run_code_is_whole(run, cc)
+        const void *code = run_code_is_whole(run, cc)
                                ? run->find_code(run->find_code_data, run->kernel, &size, &why)
                                : NULL;
         run->cost->lanes =
             code && gp_code_tells_lanes(code, size, cc) ? GP_LANES_FOLLOW : GP_LANES_HIDDEN;
     }
     return run->cost->lanes == GP_LANES_FOLLOW && !run->cost->retries &&
-           gp_sass_session_tells_lanes(c->sass);
+           sass_session_tells_lanes(c->sass);
 }
 
 static struct gp_share_facts facts_of(struct gp_range_collection *c, struct gp_member *m)
 {
     struct gp_share_facts f = {.counted = m->round == c->base.batch.round &&
-                                          gp_member_is_open(m, &c->base.facts)};
+                                          member_is_open(m, &c->base.facts)};
     if (!f.counted || !c->recall)
         return f;
     f.complete = is_fingerprint_complete(c, m);
-    f.fingerprint_ms = gp_expected_fingerprint_ms(&c->cost, &m->run);
-    f.fingerprint = gp_fingerprint_with_work(&m->fingerprint, &m->kind);
+    f.fingerprint_ms = expected_fingerprint_ms(&c->cost, &m->run);
+    f.fingerprint = fingerprint_with_work(&m->fingerprint, &m->kind);
     if (m->identity && m->round == 0 && m->state != GP_LAUNCH_NEW)
-        f.measured = gp_recall_hardware_count(c->recall, &f.fingerprint);
+        f.measured = recall_hardware_count(c->recall, &f.fingerprint);
     return f;
 }
 
@@ -276,24 +275,24 @@ static void identify_assumed(struct gp_batch *b, const struct gp_share_facts *fa
 /* Enough is known of launches with its fingerprint. */
 static void take_all(struct gp_range_collection *c, struct gp_member *m)
 {
-    const double *row = gp_recall_find(c->recall, &m->fingerprint);
-    if (!row || !gp_values_take_hardware(c, m)) {
+    const double *row = recall_find(c->recall, &m->fingerprint);
+    if (!row || !values_take_hardware(c, m)) {
         m->share = GP_ALONE;
         return;
     }
-    gp_values_take_row(c, m, row);
+    values_take_row(c, m, row);
     gp_launch_move(&m->state, GP_LAUNCH_CONFIRM);
 }
 
-void gp_likeness_share(struct gp_range_collection *c, bool only_identities)
+void likeness_share(struct gp_range_collection *c, bool only_identities)
 {
     struct gp_batch *b = &c->base.batch;
     struct gp_share_facts facts[GP_MOST_MEMBERS];
     for (unsigned i = 0; i < b->count; i++)
         facts[i] = facts_of(c, b->members[i]);
-    gp_batch_share(b, facts, c->recall && gp_bundles_are_reliable(c));
+    batch_share(b, facts, c->recall && bundles_are_reliable(c));
     if (only_identities) {
-        if (gp_batch_is_to_be_identified(b, facts))
+        if (batch_is_to_be_identified(b, facts))
             identify_assumed(b, facts);
         return;
     }
@@ -303,28 +302,28 @@ void gp_likeness_share(struct gp_range_collection *c, bool only_identities)
             continue;
         if (m->share == GP_NOT_AT_ALL)
             take_all(c, m);
-        m->blank = gp_bundles_know_blank(c, m->run.layout) ? GP_BLANK_ASKED : GP_BLANK_OPEN;
+        m->blank = bundles_know_blank(c, m->run.layout) ? GP_BLANK_ASKED : GP_BLANK_OPEN;
     }
 }
 
 /* ---- the hardware's word --------------------------------------------------------------------- */
 
-/* The check counters of the launch that one is like, in a row of gp_values_make_row: of one that
+/* The check counters of the launch that one is like, in a row of values_make_row: of one that
  * was measured, or of a member that is still to be, then that is *other. NULL where there is none.
  */
 static const double *find_like(struct gp_range_collection *c, const struct gp_member *m,
                                const struct gp_member **other)
 {
     const struct gp_batch *b = &c->base.batch;
-    const double *row = gp_recall_find(c->recall, &m->fingerprint);
+    const double *row = recall_find(c->recall, &m->fingerprint);
     *other = NULL;
     for (unsigned i = 0; !row && i < b->count; i++) {
         const struct gp_member *o = b->members[i];
         if (o == m || o->run.when != GP_RUN_LATER || !o->identity || o->state != GP_LAUNCH_NEW ||
-            o->hardware_lost.cause || !gp_values_are_whole(c, o) ||
+            o->hardware_lost.cause || !values_are_whole(c, o) ||
             !are_same(&o->fingerprint, &m->fingerprint))
             continue;
-        gp_values_make_row(c, o, c->row);
+        values_make_row(c, o, c->row);
         *other = o;
         row = c->row;
     }
@@ -337,7 +336,7 @@ static void confirm(struct gp_range_collection *c, struct gp_member *m, const do
 {
     m->like = other;
     if (!other)
-        gp_values_take_row(c, m, row);
+        values_take_row(c, m, row);
     gp_launch_move(&m->state, other ? GP_LAUNCH_CONFIRM_MEMBER : GP_LAUNCH_CONFIRM);
 }
 
@@ -349,7 +348,7 @@ static void deny(const struct gp_range_collection *c, struct gp_member *m)
         m->identity = GP_NO_IDENTITY;
     m->like = NULL;
     gp_launch_move(&m->state, GP_LAUNCH_DENY);
-    gp_batch_put_off(&c->base.batch, m);
+    batch_put_off(&c->base.batch, m);
 }
 
 /* A launch that was identified, or assumed, and counted by itself. */
@@ -357,29 +356,29 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
 {
     const struct gp_member *other;
     const double *row = find_like(c, m, &other);
-    const bool whole = gp_values_are_whole(c, m) && !m->hardware_lost.cause;
-    bool all = row && whole && gp_values_agree(c, m, row, c->list.check_count);
+    const bool whole = values_are_whole(c, m) && !m->hardware_lost.cause;
+    bool all = row && whole && values_agree(c, m, row, c->list.check_count);
     if (m->state == GP_LAUNCH_ASSUMED) {
-        gp_recall_assumed(c->recall, &m->kind, all);
+        recall_assumed(c->recall, &m->kind, all);
         if (!all) {
             deny(c, m);
             return;
         }
-    } else if (row && whole && !gp_values_agree(c, m, row, GP_LEAST_CHECKS)) {
-        gp_recall_bar(c->recall, &m->fingerprint);
+    } else if (row && whole && !values_agree(c, m, row, GP_LEAST_CHECKS)) {
+        recall_bar(c->recall, &m->fingerprint);
         row = NULL;
     } else if (row && !all) {
-        gp_recall_found(c->recall, &m->kind, &m->fingerprint, false);
+        recall_found(c->recall, &m->kind, &m->fingerprint, false);
     }
     if (!row) {
         gp_launch_move(&m->state, GP_LAUNCH_LOSE);
         return;
     }
     if (m->round > 0)
-        gp_bundle_contradicted(c);
+        bundle_contradicted(c);
     confirm(c, m, row, other);
     if (!other)
-        gp_values_learn_hardware(c, m);
+        values_learn_hardware(c, m);
 }
 
 /* The sum of a bundle has to be that of launches like its members. */
@@ -395,7 +394,7 @@ static bool is_sum_right(struct gp_range_collection *c, unsigned number)
         if (m->bundle != number)
             continue;
         const double *row = find_like(c, m, &other);
-        right = row && gp_bundles_take_off(c, m, gp_checks_in_row(c, row), left, may_differ);
+        right = row && bundles_take_off(c, m, checks_in_row(c, row), left, may_differ);
     }
     for (size_t w = 0; right && w < GP_ALL_CHECKS; w++)
         right = fabs(left[w]) <= may_differ[w];
@@ -406,12 +405,12 @@ static void confirm_shared(struct gp_range_collection *c, struct gp_member *m)
 {
     const struct gp_member *other;
     const double *row = find_like(c, m, &other);
-    if (!other && !gp_values_take_hardware(c, m)) {
+    if (!other && !values_take_hardware(c, m)) {
         deny(c, m);
         return;
     }
     if (m->state == GP_LAUNCH_ASSUMED)
-        gp_recall_assumed(c->recall, &m->kind, true);
+        recall_assumed(c->recall, &m->kind, true);
     confirm(c, m, row, other);
 }
 
@@ -440,10 +439,10 @@ static void judge_without_hardware(struct gp_range_collection *c)
     struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
-        if (!gp_launch_awaits_hardware(m->state))
+        if (!launch_awaits_hardware(m->state))
             continue;
         const double *row =
-            m->state == GP_LAUNCH_ALIKE ? gp_recall_find(c->recall, &m->fingerprint) : NULL;
+            m->state == GP_LAUNCH_ALIKE ? recall_find(c->recall, &m->fingerprint) : NULL;
         m->bundle = 0;
         m->hardware_lost = c->no_session;
         if (row)
@@ -454,7 +453,7 @@ static void judge_without_hardware(struct gp_range_collection *c)
     b->bundle_count = 0;
 }
 
-void gp_likeness_judge(struct gp_range_collection *c)
+void likeness_judge(struct gp_range_collection *c)
 {
     const struct gp_batch *b = &c->base.batch;
     if (!c->base.facts.session) {
@@ -464,7 +463,7 @@ void gp_likeness_judge(struct gp_range_collection *c)
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
         if (!m->bundle && m->round == b->round && m->run.when == GP_RUN_LATER &&
-            gp_launch_awaits_hardware(m->state))
+            launch_awaits_hardware(m->state))
             judge_alone(c, m);
     }
     judge_bundles(c);
@@ -475,14 +474,14 @@ void gp_likeness_judge(struct gp_range_collection *c)
 static void take_from(struct gp_range_collection *c, struct gp_member *m)
 {
     const struct gp_member *other = m->like;
-    const bool whole = other->state == GP_LAUNCH_MEASURED && gp_values_are_whole(c, other);
+    const bool whole = other->state == GP_LAUNCH_MEASURED && values_are_whole(c, other);
     const bool shares = m->share == GP_TOGETHER;
     if (whole)
-        gp_values_make_row(c, other, c->row);
-    if (whole && (!shares || gp_values_take_hardware(c, m))) {
+        values_make_row(c, other, c->row);
+    if (whole && (!shares || values_take_hardware(c, m))) {
         confirm(c, m, c->row, NULL);
         if (!shares)
-            gp_values_learn_hardware(c, m);
+            values_learn_hardware(c, m);
     } else if (shares) {
         deny(c, m);
     } else {
@@ -493,7 +492,7 @@ static void take_from(struct gp_range_collection *c, struct gp_member *m)
 
 /* Launches that were counted by themselves come first: the others take the hardware's counters of
  * them. */
-void gp_likeness_take(struct gp_range_collection *c)
+void likeness_take(struct gp_range_collection *c)
 {
     const struct gp_batch *b = &c->base.batch;
     for (int shared = 0; shared < 2; shared++) {

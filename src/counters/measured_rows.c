@@ -20,7 +20,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-void gp_measured_add(struct gp_measured_rows *rows, const double *values, size_t count)
+void measured_add(struct gp_measured_rows *rows, const double *values, size_t count)
 {
     if (!rows->values)
         rows->values = calloc(GP_LEAST_MEASURED * (count + 1), sizeof(*values));
@@ -34,20 +34,20 @@ void gp_measured_add(struct gp_measured_rows *rows, const double *values, size_t
     rows->taken = 0;
 }
 
-unsigned gp_measured_count(const struct gp_measured_rows *rows)
+unsigned measured_count(const struct gp_measured_rows *rows)
 {
     unsigned enough = GP_LEAST_MEASURED - (rows->taken >= rows->most);
     return least(rows->measured, enough);
 }
 
-const double *gp_measured_take(struct gp_measured_rows *rows, size_t count)
+const double *measured_take(struct gp_measured_rows *rows, size_t count)
 {
     if (!rows->measured)
         return NULL;
     return rows->values + rows->taken++ % least(rows->measured, GP_LEAST_MEASURED) * count;
 }
 
-void gp_measured_free(struct gp_measured_rows *rows)
+void measured_free(struct gp_measured_rows *rows)
 {
     free(rows->values);
     *rows = (struct gp_measured_rows){0};
@@ -55,22 +55,22 @@ void gp_measured_free(struct gp_measured_rows *rows)
 
 /* ---- of many launches ------------------------------------------------------------------------ */
 
-struct gp_measured_rows *gp_measured_find(const struct gp_measured_table *table,
-                                          const struct gp_fingerprint *which)
+struct gp_measured_rows *measured_find(const struct gp_measured_table *table,
+                                       const struct gp_fingerprint *which)
 {
     struct gp_measured_of *m;
     HASH_FIND(hh, table->of, which, sizeof(*which), m);
     return m ? &m->rows : NULL;
 }
 
-struct gp_measured_rows *gp_measured_find_or_make(struct gp_measured_table *table,
-                                                  const struct gp_fingerprint *which)
+struct gp_measured_rows *measured_find_or_make(struct gp_measured_table *table,
+                                               const struct gp_fingerprint *which)
 {
-    struct gp_measured_rows *rows = gp_measured_find(table, which);
+    struct gp_measured_rows *rows = measured_find(table, which);
     if (rows)
         return rows;
     if (HASH_COUNT(table->of) >= GP_MOST_MEASURED)
-        gp_measured_forget(table);
+        measured_forget(table);
     struct gp_measured_of *m = calloc(1, sizeof(*m));
     if (!m)
         return NULL;
@@ -82,13 +82,13 @@ struct gp_measured_rows *gp_measured_find_or_make(struct gp_measured_table *tabl
     return NULL;
 }
 
-void gp_measured_forget(struct gp_measured_table *table)
+void measured_forget(struct gp_measured_table *table)
 {
     struct gp_measured_of *m, *next;
     HASH_ITER(hh, table->of, m, next)
     {
         HASH_DEL(table->of, m);
-        gp_measured_free(&m->rows);
+        measured_free(&m->rows);
         free(m);
     }
 }

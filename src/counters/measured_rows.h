@@ -21,16 +21,16 @@ struct gp_measured_rows {
 };
 
 /* Adds a row of `count` values; where there are enough it replaces the oldest. */
-void gp_measured_add(struct gp_measured_rows *rows, const double *values, size_t count);
+void measured_add(struct gp_measured_rows *rows, const double *values, size_t count);
 
 /* So many rows stand for the next launch: one less than enough where it is time to measure one
  * more. */
-unsigned gp_measured_count(const struct gp_measured_rows *rows);
+unsigned measured_count(const struct gp_measured_rows *rows);
 
 /* The next row; NULL where there is none. */
-const double *gp_measured_take(struct gp_measured_rows *rows, size_t count);
+const double *measured_take(struct gp_measured_rows *rows, size_t count);
 
-void gp_measured_free(struct gp_measured_rows *rows);
+void measured_free(struct gp_measured_rows *rows);
 
 /* The rows of many launches, by a fingerprint; when there are more fingerprints all are forgotten.
  * Begins as all zero but for `count`. */
@@ -41,10 +41,10 @@ struct gp_measured_table {
 };
 
 /* NULL where there are none, or when out of memory. */
-struct gp_measured_rows *gp_measured_find(const struct gp_measured_table *table,
-                                          const struct gp_fingerprint *which);
-struct gp_measured_rows *gp_measured_find_or_make(struct gp_measured_table *table,
-                                                  const struct gp_fingerprint *which);
-void gp_measured_forget(struct gp_measured_table *table);
+struct gp_measured_rows *measured_find(const struct gp_measured_table *table,
+                                       const struct gp_fingerprint *which);
+struct gp_measured_rows *measured_find_or_make(struct gp_measured_table *table,
+                                               const struct gp_fingerprint *which);
+void measured_forget(struct gp_measured_table *table);
 
 #endif

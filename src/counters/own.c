@@ -24,7 +24,7 @@ static const char *const names[GP_OWN_COUNT] = {
     [GP_OWN_STORED] = "gpuprof__sass_thread_bytes_mem_global_op_st.sum",
 };
 
-const char *const gp_own_records[GP_OWN_RECORDS] = {
+const char *const own_records[GP_OWN_RECORDS] = {
     [GP_OWN_BRANCHES] = "smsp__sass_inst_executed_op_branch",
     [GP_OWN_GROUPS] = "smsp__sass_inst_executed_op_shared_gmma",
     [GP_OWN_GLOBAL_THREADS] = "smsp__sass_thread_inst_executed_op_global_pred_on",
@@ -75,7 +75,7 @@ struct gp_own {
     struct gp_reason no_ops, no_bytes; /* why there are none */
 };
 
-enum gp_own_counter gp_own_find(const char *name)
+enum gp_own_counter own_find(const char *name)
 {
     size_t i = 0;
     while (i < GP_OWN_COUNT && strcmp(names[i], name) != 0)
@@ -83,7 +83,7 @@ enum gp_own_counter gp_own_find(const char *name)
     return (enum gp_own_counter)i;
 }
 
-struct gp_own *gp_own_open(void)
+struct gp_own *own_open(void)
 {
     return calloc(1, sizeof(struct gp_own));
 }
@@ -95,7 +95,7 @@ static void forget(struct function *f)
     *f = (struct function){0};
 }
 
-void gp_own_close(struct gp_own *own)
+void own_close(struct gp_own *own)
 {
     if (!own)
         return;
@@ -232,7 +232,7 @@ static struct function *find_function(struct gp_own *own, const struct gp_run *r
     return oldest;
 }
 
-bool gp_own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc)
+bool own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc)
 {
     struct gp_reason why;
     const struct function *f = find_function(own, run, cc, run->kernel, &why);
@@ -266,8 +266,7 @@ static struct function *enter(struct gp_own *own, const char *name)
     return f;
 }
 
-void gp_own_begin(struct gp_own *own, const struct gp_run *run, int cc,
-                  const bool has[GP_OWN_RECORDS])
+void own_begin(struct gp_own *own, const struct gp_run *run, int cc, const bool has[GP_OWN_RECORDS])
 {
     own->run = run;
     own->cc = cc;
@@ -328,8 +327,8 @@ static void add_threads(struct gp_own *own, enum gp_own_record record, uint32_t 
         own->ops[counter_of(i.numbers)] += (double)threads / 32 * (double)ops_of(&i);
 }
 
-void gp_own_add(struct gp_own *own, enum gp_own_record record, const char *function,
-                uint32_t offset, uint64_t value)
+void own_add(struct gp_own *own, enum gp_own_record record, const char *function, uint32_t offset,
+             uint64_t value)
 {
     if (own->last_name != function) { /* records of one function have one pointer to its name */
         own->last = enter(own, function);
@@ -384,8 +383,7 @@ static struct gp_reason add_function(const struct gp_own *own, const struct func
     return GP_NO_REASON;
 }
 
-void gp_own_end(struct gp_own *own, double values[GP_OWN_COUNT],
-                struct gp_reason absent[GP_OWN_COUNT])
+void own_end(struct gp_own *own, double values[GP_OWN_COUNT], struct gp_reason absent[GP_OWN_COUNT])
 {
     const bool counts_threads = own->has[GP_OWN_THREADS];
     struct gp_reason why = counts_threads || own->has[GP_OWN_BRANCHES]

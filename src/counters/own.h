@@ -32,7 +32,7 @@ enum gp_own_counter {
 };
 
 /* Which one the name is, GP_OWN_COUNT for none. */
-enum gp_own_counter gp_own_find(const char *name);
+enum gp_own_counter own_find(const char *name);
 
 /* The kinds of records that are of use, by CUPTI's names. */
 enum gp_own_record {
@@ -42,27 +42,27 @@ enum gp_own_record {
     GP_OWN_THREADS, /* threads at every instruction; then nothing has to follow from branches */
     GP_OWN_RECORDS
 };
-extern const char *const gp_own_records[GP_OWN_RECORDS];
+extern const char *const own_records[GP_OWN_RECORDS];
 
 struct gp_own;
 
 /* NULL when out of memory. */
-struct gp_own *gp_own_open(void);
-void gp_own_close(struct gp_own *own);
+struct gp_own *own_open(void);
+void own_close(struct gp_own *own);
 
 /* True where the kernel's code has no instruction with matrices and calls nothing outside of it, so
  * that its tensor counters are always 0. */
-bool gp_own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc);
+bool own_has_no_matrices(struct gp_own *own, const struct gp_run *run, int cc);
 
 /* Around the records of a launch; `record` says of which kind. `has` says which kinds there are at
  * all. */
-void gp_own_begin(struct gp_own *own, const struct gp_run *run, int cc,
-                  const bool has[GP_OWN_RECORDS]);
-void gp_own_add(struct gp_own *own, enum gp_own_record record, const char *function,
-                uint32_t offset, uint64_t value);
+void own_begin(struct gp_own *own, const struct gp_run *run, int cc,
+               const bool has[GP_OWN_RECORDS]);
+void own_add(struct gp_own *own, enum gp_own_record record, const char *function, uint32_t offset,
+             uint64_t value);
 
 /* values[i], or the reason in absent[i]. */
-void gp_own_end(struct gp_own *own, double values[GP_OWN_COUNT],
-                struct gp_reason absent[GP_OWN_COUNT]);
+void own_end(struct gp_own *own, double values[GP_OWN_COUNT],
+             struct gp_reason absent[GP_OWN_COUNT]);
 
 #endif

@@ -28,17 +28,17 @@
 
 static void range_close(struct gp_collection *collection, bool context_alive)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
+    struct gp_range_collection *c = range_collection_of(collection);
     if (c->sass && context_alive)
-        gp_sass_session_rest(c->sass, c->context);
-    gp_sass_session_close(c->sass, context_alive);
-    gp_own_close(c->own);
-    gp_range_session_close(c->session, context_alive);
+        sass_session_rest(c->sass, c->context);
+    sass_session_close(c->sass, context_alive);
+    own_close(c->own);
+    range_session_close(c->session, context_alive);
     gp_counter_list_free(&c->list);
     free(c->counters);
     free(c->sass_unavailable);
-    gp_recall_free(c->recall);
-    gp_bundles_free(c);
+    recall_free(c->recall);
+    bundles_free(c);
     free(c->values);
     free(c->row);
     free(c->hardware_row);
@@ -62,7 +62,7 @@ static bool allocate(struct gp_range_collection *c)
 /* Launches in a batch: each needs a range, and bundles have theirs behind them. */
 static unsigned most_members(const struct gp_range_collection *c)
 {
-    unsigned ranges = c->session ? gp_range_session_ranges(c->session) : GP_MOST_MEMBERS;
+    unsigned ranges = c->session ? range_session_ranges(c->session) : GP_MOST_MEMBERS;
     return ranges < GP_MOST_MEMBERS ? ranges : GP_MOST_MEMBERS;
 }
 
@@ -83,7 +83,7 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     *why = GP_REASON(NO_MEMORY);
     if (!c)
         return NULL;
-    c->base.collector = &gp_range_collector;
+    c->base.collector = &range_collector;
     c->context = context;
     c->device = *device;
     if (!gp_counter_list_make(&c->list, c->device.chip, names, count, why)) {
@@ -97,24 +97,24 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     }
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
-    c->own = c->list.own_count ? gp_own_open() : NULL;
+    c->own = c->list.own_count ? own_open() : NULL;
     /* Whether the counters are free shows when they are taken. */
-    if (!gp_ranges_open_session(c, why) || !gp_range_session_start(c->session, why))
-        gp_ranges_lose_session(c, *why);
+    if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))
+        range_collection_lose_session(c, *why);
     if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION) {
         range_close(&c->base, true);
         return NULL;
     }
     c->base.most = most_members(c);
-    gp_ranges_open_sass(c);
+    range_collection_open_sass(c);
     return &c->base;
 }
 
 static void range_enter(struct gp_collection *collection, struct gp_member *m)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
+    struct gp_range_collection *c = range_collection_of(collection);
     m->hardware_lost = c->no_session;
-    gp_values_clear(c, m);
+    values_clear(c, m);
 }
 
 /* ---- the hardware's passes ------------------------------------------------------------------- */
@@ -131,26 +131,26 @@ static bool wants_hardware(const struct gp_range_collection *c)
 /* Reads all that the session has counted so far. */
 static bool read_session(struct gp_range_collection *c, struct gp_reason *why)
 {
-    bool settled = gp_range_session_settle(c->session, why);
+    bool settled = range_session_settle(c->session, why);
     if (!settled)
-        gp_ranges_lose_session(c, *why);
-    gp_ranges_take(c);
+        range_collection_lose_session(c, *why);
+    range_collection_take(c);
     return settled;
 }
 
 static bool stand_in(struct gp_range_collection *c, unsigned pass, struct gp_reason *why)
 {
-    return (!gp_range_session_is_past(c->session, pass) || read_session(c, why)) &&
-           gp_range_session_advance(c->session, pass, why);
+    return (!range_session_is_past(c->session, pass) || read_session(c, why)) &&
+           range_session_advance(c->session, pass, why);
 }
 
 /* A bundle, or a blank, which empties no caches: their contents change no check counter. */
 static bool push_bundle(struct gp_range_collection *c, const struct gp_step *step,
                         struct gp_reason *why)
 {
-    if (stand_in(c, 0, why) && gp_range_session_push(c->session, gp_bundles_range(step), why))
+    if (stand_in(c, 0, why) && range_session_push(c->session, bundles_range(step), why))
         return true;
-    gp_ranges_lose_session(c, *why);
+    range_collection_lose_session(c, *why);
     return false;
 }
 
@@ -159,31 +159,31 @@ static bool push(struct gp_range_collection *c, struct gp_member *m, unsigned pa
 {
     double before = 1e3 * gp_clock_seconds();
     /* Neither a start alone, after all was read, nor a step among the hardware's passes counts. */
-    unsigned instrumented = gp_range_session_hardware_passes(c->session);
-    bool back = pass < instrumented && gp_range_session_stands_in(c->session, instrumented);
-    bool there = pass == instrumented && pass > 0 &&
-                 gp_range_session_stands_in(c->session, instrumented - 1);
+    unsigned instrumented = range_session_hardware_passes(c->session);
+    bool back = pass < instrumented && range_session_stands_in(c->session, instrumented);
+    bool there =
+        pass == instrumented && pass > 0 && range_session_stands_in(c->session, instrumented - 1);
     bool stands = stand_in(c, pass, why);
     m->in_session = true;
     double took = 1e3 * gp_clock_seconds() - before;
     /* Not earlier: a start leaves memory of CUPTI's dirty in the L2. */
     if (stands && pass < instrumented)
         m->run.empty_caches(m->run.empty_caches_data);
-    if (!stands || !gp_range_session_push(c->session, m->number, why)) {
-        gp_ranges_lose_session(c, *why);
+    if (!stands || !range_session_push(c->session, m->number, why)) {
+        range_collection_lose_session(c, *why);
         return false;
     }
     if (there || back)
-        gp_learn_step(&c->cost, there, took);
+        cost_learn_step(&c->cost, there, took);
     c->retry_after = 0;
     return true;
 }
 
 static bool pop(struct gp_range_collection *c, struct gp_reason *why)
 {
-    if (gp_range_session_pop(c->session, why))
+    if (range_session_pop(c->session, why))
         return true;
-    gp_ranges_lose_session(c, *why);
+    range_collection_lose_session(c, *why);
     return false;
 }
 
@@ -196,13 +196,13 @@ static bool instruments(const struct gp_range_collection *c)
 
 static struct gp_passes range_passes(struct gp_collection *collection)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
-    bool there = gp_ranges_have_session(c);
+    struct gp_range_collection *c = range_collection_of(collection);
+    bool there = range_collection_have_session(c);
     return (struct gp_passes){
-        .hardware = there ? gp_range_session_hardware_passes(c->session) : 0,
+        .hardware = there ? range_session_hardware_passes(c->session) : 0,
         .instrumented = instruments(c),
         .hardware_wanted = wants_hardware(c),
-        .on_trial = gp_ranges_are_on_trial(c),
+        .on_trial = range_collection_are_on_trial(c),
         .no_hardware = c->list.hardware_used || !instruments(c) ? c->no_session : GP_NO_REASON,
     };
 }
@@ -214,7 +214,7 @@ static bool begin_measuring(struct gp_range_collection *c, struct gp_member *m,
     if (!c->base.facts.session)
         return false;
     if (m->identity != GP_FOUND_IDENTITY)
-        gp_likeness_note_no_matrices(c, m);
+        likeness_note_no_matrices(c, m);
     bool begun = push(c, m, c->base.facts.hardware_passes, why);
     m->started_ms = 1e3 * gp_clock_seconds();
     return begun;
@@ -229,9 +229,9 @@ static bool begin_identifying(struct gp_range_collection *c, struct gp_member *m
         return false;
     }
     m->started_ms = 1e3 * gp_clock_seconds();
-    bool begun = gp_sass_session_begin(c->sass, c->context, why);
+    bool begun = sass_session_begin(c->sass, c->context, why);
     if (!begun)
-        gp_ranges_note_sass(c, false, *why);
+        range_collection_note_sass(c, false, *why);
     return begun;
 }
 
@@ -241,10 +241,10 @@ static void take_own(struct gp_range_collection *c, const struct gp_member *m)
     struct gp_reason absent[GP_OWN_COUNT];
     if (!c->own)
         return;
-    gp_own_end(c->own, values, absent);
+    own_end(c->own, values, absent);
     for (size_t i = 0; i < c->list.own_count; i++) {
-        gp_values_of(c, m)[c->list.own_columns[i]] = values[c->list.own[i]];
-        gp_absent_of(c, m)[c->list.own_columns[i]] = absent[c->list.own[i]];
+        values_of_member(c, m)[c->list.own_columns[i]] = values[c->list.own[i]];
+        absent_of_member(c, m)[c->list.own_columns[i]] = absent[c->list.own[i]];
     }
 }
 
@@ -254,8 +254,8 @@ static void take_counted(const struct gp_range_collection *c, const struct gp_me
     const size_t first = c->list.hardware_used;
     for (size_t i = 0; i < c->list.used - first; i++) {
         const struct gp_reason why_not = gp_reason_or(c->sass_unavailable[i], absent[i]);
-        gp_values_of(c, m)[c->list.columns[first + i]] = why_not.cause ? NAN : values[i];
-        gp_absent_of(c, m)[c->list.columns[first + i]] = why_not;
+        values_of_member(c, m)[c->list.columns[first + i]] = why_not.cause ? NAN : values[i];
+        absent_of_member(c, m)[c->list.columns[first + i]] = why_not;
     }
 }
 
@@ -266,21 +266,21 @@ static bool end_identifying(struct gp_range_collection *c, const struct gp_step 
     size_t instrumented = c->list.used - c->list.hardware_used;
     double *values = calloc(instrumented + 1, sizeof(*values));
     struct gp_reason *absent = calloc(instrumented + 1, sizeof(*absent));
-    const struct gp_sass_run run = {&m->run, gp_ranges_cc(c), refused, step->in_row};
+    const struct gp_sass_run run = {&m->run, range_collection_cc(c), refused, step->in_row};
     *why = GP_REASON(NO_MEMORY);
     bool ok = values && absent &&
-              gp_sass_session_end(c->sass, c->context, &run, values, absent, &m->fingerprint, why);
+              sass_session_end(c->sass, c->context, &run, values, absent, &m->fingerprint, why);
     if (ok && !c->tells)
         take_counted(c, m, values, absent);
     free(values);
     free(absent);
-    gp_ranges_note_sass(c, ok, ok ? GP_NO_REASON : *why);
+    range_collection_note_sass(c, ok, ok ? GP_NO_REASON : *why);
     if (!ok)
         return false;
     take_own(c, m);
-    m->retries = m->run.cost->retries = gp_sass_session_met_retries(c->sass);
+    m->retries = m->run.cost->retries = sass_session_met_retries(c->sass);
     if (c->tells)
-        gp_likeness_find(c, m);
+        likeness_find(c, m);
     else
         gp_launch_move(&m->state, GP_LAUNCH_COUNT);
     return true;
@@ -304,15 +304,15 @@ static bool end_instrumented(struct gp_range_collection *c, const struct gp_step
     if (!(measures ? end_measuring(c, m, refused, why) : end_identifying(c, step, refused, why)))
         return false;
     double took = 1e3 * gp_clock_seconds() - m->started_ms;
-    gp_learn_pass(&c->cost, measures, &m->run, took);
-    gp_spend(&c->cost, took);
-    gp_give_back(&c->cost, m->promised_ms);
+    cost_learn_pass(&c->cost, measures, &m->run, took);
+    cost_spend(&c->cost, took);
+    cost_give_back(&c->cost, m->promised_ms);
     m->promised_ms = 0;
     if (m->state == GP_LAUNCH_NEW) { /* the other pass follows in any case */
-        m->promised_ms = gp_expected_range_ms(&c->cost, &m->run);
-        gp_spend(&c->cost, m->promised_ms);
+        m->promised_ms = expected_range_ms(&c->cost, &m->run);
+        cost_spend(&c->cost, m->promised_ms);
     }
-    gp_likeness_note_counted(c, m);
+    likeness_note_counted(c, m);
     return true;
 }
 
@@ -321,15 +321,15 @@ static bool leaves_out(struct gp_range_collection *c, const struct gp_step *step
 {
     struct gp_member *m = step->member;
     if (m->run.when == GP_RUN_ONCE)
-        return gp_step_is_instrumented(step->kind) && gp_likeness_leaves_out(c, m);
+        return gp_step_is_instrumented(step->kind) && likeness_leaves_out(c, m);
     return m->state == GP_LAUNCH_UNIDENTIFIED && step->kind == GP_STEP_MEASURE &&
-           gp_likeness_leaves_out(c, m);
+           likeness_leaves_out(c, m);
 }
 
 static bool range_begin(struct gp_collection *collection, const struct gp_step *step,
                         struct gp_reason *why)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
+    struct gp_range_collection *c = range_collection_of(collection);
     *why = GP_NO_REASON;
     if (leaves_out(c, step))
         return false;
@@ -348,7 +348,7 @@ static bool range_begin(struct gp_collection *collection, const struct gp_step *
 static bool range_end(struct gp_collection *collection, const struct gp_step *step, bool refused,
                       struct gp_reason *why)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
+    struct gp_range_collection *c = range_collection_of(collection);
     struct gp_member *m = step->member;
     if (gp_step_is_instrumented(step->kind))
         return end_instrumented(c, step, refused, why);
@@ -375,24 +375,24 @@ static void read_hardware(struct gp_range_collection *c)
     struct gp_reason why = NO_SESSION;
     if (!c->base.facts.session)
         return;
-    if (!gp_range_session_settle_hardware(c->session, &why))
-        gp_ranges_lose_session(c, why);
-    gp_ranges_take(c);
+    if (!range_session_settle_hardware(c->session, &why))
+        range_collection_lose_session(c, why);
+    range_collection_take(c);
 }
 
 static void settle(struct gp_range_collection *c, bool context_alive)
 {
     struct gp_reason why = NO_SESSION;
-    bool settled = c->session && context_alive && gp_range_session_settle(c->session, &why);
+    bool settled = c->session && context_alive && range_session_settle(c->session, &why);
     if (c->session && !settled)
-        gp_ranges_lose_session(c, why);
-    gp_ranges_take(c);
+        range_collection_lose_session(c, why);
+    range_collection_take(c);
 }
 
 static void reuse_ranges(struct gp_range_collection *c)
 {
     if (c->session)
-        gp_range_session_reuse_ranges(c->session);
+        range_session_reuse_ranges(c->session);
 }
 
 /* Passes that could not be made give back the time that was promised to them. */
@@ -401,30 +401,30 @@ static void finish(struct gp_range_collection *c, bool context_alive)
     const struct gp_batch *b = &c->base.batch;
     settle(c, context_alive);
     for (unsigned i = 0; i < b->count; i++)
-        gp_give_back(&c->cost, b->members[i]->promised_ms);
+        cost_give_back(&c->cost, b->members[i]->promised_ms);
     reuse_ranges(c);
 }
 
 static void range_perform(struct gp_collection *collection, const struct gp_step *step)
 {
-    struct gp_range_collection *c = gp_ranges_of(collection);
+    struct gp_range_collection *c = range_collection_of(collection);
     if (c->sass && c->tells && step->kind > GP_STEP_IDENTIFY && step->kind != GP_STEP_ABANDON)
-        gp_sass_session_rest(c->sass, c->context);
+        sass_session_rest(c->sass, c->context);
     switch (step->kind) {
     case GP_STEP_CONSIDER:
-        gp_likeness_consider(c, step->member);
+        likeness_consider(c, step->member);
         break;
     case GP_STEP_CHOOSE:
     case GP_STEP_SHARE:
-        gp_likeness_share(c, step->kind == GP_STEP_CHOOSE);
+        likeness_share(c, step->kind == GP_STEP_CHOOSE);
         break;
     case GP_STEP_READ:
         read_hardware(c);
-        gp_likeness_judge(c);
+        likeness_judge(c);
         break;
     case GP_STEP_SETTLE:
         settle(c, true);
-        gp_likeness_take(c);
+        likeness_take(c);
         break;
     case GP_STEP_AGAIN:
         settle(c, true);
@@ -443,10 +443,10 @@ static const struct gp_counter *range_read(struct gp_collection *collection,
                                            const struct gp_member *m, struct gp_reason not_run,
                                            size_t *count)
 {
-    return gp_values_read(gp_ranges_of(collection), m, not_run, count);
+    return values_read(range_collection_of(collection), m, not_run, count);
 }
 
-const struct gp_collector gp_range_collector = {
+const struct gp_collector range_collector = {
     .from = 70,
     .to = INT_MAX,
     .open = range_open,

@@ -12,7 +12,7 @@
 #include "counters/sass_session.h"
 
 struct gp_range_collection {
-    struct gp_collection base; /* first: gp_ranges_of */
+    struct gp_collection base; /* first: range_collection_of */
     CUcontext context;
     struct gp_device device;
 
@@ -42,139 +42,137 @@ struct gp_range_collection {
     double *hardware_row;     /* scratch: the hardware's */
 };
 
-static inline struct gp_range_collection *gp_ranges_of(struct gp_collection *c)
+static inline struct gp_range_collection *range_collection_of(struct gp_collection *c)
 {
     return (struct gp_range_collection *)c;
 }
 
-int gp_ranges_cc(const struct gp_range_collection *c);
+int range_collection_cc(const struct gp_range_collection *c);
 
 /* ---- the session (session_upkeep.c) ---------------------------------------------------------- */
 
 /* False with the reason in *why. Nothing is started yet. */
-bool gp_ranges_open_session(struct gp_range_collection *c, struct gp_reason *why);
+bool range_collection_open_session(struct gp_range_collection *c, struct gp_reason *why);
 
 /* The session could not be had, or has failed. Counters that are busy become free some time;
  * permissions do not. */
-void gp_ranges_lose_session(struct gp_range_collection *c, struct gp_reason why);
+void range_collection_lose_session(struct gp_range_collection *c, struct gp_reason why);
 
 /* True where there is a session: one that was lost is opened anew when it is time. */
-bool gp_ranges_have_session(struct gp_range_collection *c);
+bool range_collection_have_session(struct gp_range_collection *c);
 
 /* Copies the session's counts of launches, blanks and bundles: the session need keep none. */
-void gp_ranges_take(struct gp_range_collection *c);
+void range_collection_take(struct gp_range_collection *c);
 
 /* Has the SASS metrics compare launches where there is a session, and else count. */
-void gp_ranges_open_sass(struct gp_range_collection *c);
+void range_collection_open_sass(struct gp_range_collection *c);
 /* A launch was to be counted by the SASS metrics, in vain for that reason; they are given up where
  * they count nothing. */
-void gp_ranges_note_sass(struct gp_range_collection *c, bool counted, struct gp_reason why);
+void range_collection_note_sass(struct gp_range_collection *c, bool counted, struct gp_reason why);
 /* Whether they count without the right to read counters is not known yet. */
-bool gp_ranges_are_on_trial(const struct gp_range_collection *c);
+bool range_collection_are_on_trial(const struct gp_range_collection *c);
 
 /* ---- values (values.c) ----------------------------------------------------------------------- */
 
 /* Nothing of the launch is counted yet. */
-void gp_values_clear(struct gp_range_collection *c, const struct gp_member *m);
+void values_clear(struct gp_range_collection *c, const struct gp_member *m);
 
 /* The values of a launch, `width` of them, and why those that are NAN are absent. */
-double *gp_values_of(const struct gp_range_collection *c, const struct gp_member *m);
-struct gp_reason *gp_absent_of(const struct gp_range_collection *c, const struct gp_member *m);
+double *values_of_member(const struct gp_range_collection *c, const struct gp_member *m);
+struct gp_reason *absent_of_member(const struct gp_range_collection *c, const struct gp_member *m);
 
 /* The instrumented counters of a launch, our own, and the hardware's that are check counters, in
  * one row. */
-void gp_values_make_row(const struct gp_range_collection *c, const struct gp_member *m,
-                        double *row);
+void values_make_row(const struct gp_range_collection *c, const struct gp_member *m, double *row);
 /* The check counters in such a row. */
-const double *gp_checks_in_row(const struct gp_range_collection *c, const double *row);
+const double *checks_in_row(const struct gp_range_collection *c, const double *row);
 
 /* True when the first `count` check counters equal those of the row of a launch whose instrumented
  * counters were taken for it; numbers of instructions that depend on time, when they are near. */
-bool gp_values_agree(const struct gp_range_collection *c, const struct gp_member *m,
-                     const double *row, size_t count);
+bool values_agree(const struct gp_range_collection *c, const struct gp_member *m, const double *row,
+                  size_t count);
 
 /* False for a launch that broke off between passes: its hardware's counters mean nothing. */
-bool gp_values_are_whole(const struct gp_range_collection *c, const struct gp_member *m);
+bool values_are_whole(const struct gp_range_collection *c, const struct gp_member *m);
 
 /* True where the launch's own instrumented counters were read. */
-bool gp_values_are_measured(const struct gp_range_collection *c, const struct gp_member *m);
+bool values_are_measured(const struct gp_range_collection *c, const struct gp_member *m);
 
 /* Copies the session's counts of all launches, and marks these as read. */
-void gp_values_take(struct gp_range_collection *c);
+void values_take(struct gp_range_collection *c);
 
 /* The launch has the instrumented counters of that row, but for our own that it has itself. */
-void gp_values_take_row(struct gp_range_collection *c, const struct gp_member *m,
-                        const double *row);
+void values_take_row(struct gp_range_collection *c, const struct gp_member *m, const double *row);
 
 /* Others may take the hardware's counters of the launch, which was counted by itself; its
  * fingerprint is known. */
-void gp_values_learn_hardware(struct gp_range_collection *c, const struct gp_member *m);
+void values_learn_hardware(struct gp_range_collection *c, const struct gp_member *m);
 /* The launch takes those of others: false where there are none. */
-bool gp_values_take_hardware(struct gp_range_collection *c, struct gp_member *m);
+bool values_take_hardware(struct gp_range_collection *c, struct gp_member *m);
 
 /* True where the hardware's counters of the launch are there, and its tensor cores did nothing. */
-bool gp_values_show_no_matrices(const struct gp_range_collection *c, const struct gp_member *m);
+bool values_show_no_matrices(const struct gp_range_collection *c, const struct gp_member *m);
 
-const struct gp_counter *gp_values_read(struct gp_range_collection *c, const struct gp_member *m,
-                                        struct gp_reason not_run, size_t *count);
+const struct gp_counter *values_read(struct gp_range_collection *c, const struct gp_member *m,
+                                     struct gp_reason not_run, size_t *count);
 
 /* ---- bundles (bundles.c) --------------------------------------------------------------------- */
 
-void gp_bundles_free(struct gp_range_collection *c);
+void bundles_free(struct gp_range_collection *c);
 
 /* True where sums can be relied on: the hardware's counters take one pass, among them all check
  * counters, and there are ranges for bundles. */
-bool gp_bundles_are_reliable(const struct gp_range_collection *c);
+bool bundles_are_reliable(const struct gp_range_collection *c);
 
 /* The launch was in a bundle with a wrong sum, and is alike all the same. */
-void gp_bundle_contradicted(struct gp_range_collection *c);
+void bundle_contradicted(struct gp_range_collection *c);
 
 /* True where the blank of that layout was counted before. */
-bool gp_bundles_know_blank(const struct gp_range_collection *c, uint64_t layout);
+bool bundles_know_blank(const struct gp_range_collection *c, uint64_t layout);
 
 /* The range in which the step is counted. */
-unsigned gp_bundles_range(const struct gp_step *step);
+unsigned bundles_range(const struct gp_step *step);
 
 /* Copies the session's counts of blanks and bundles. */
-void gp_bundles_take(struct gp_range_collection *c);
+void bundles_take(struct gp_range_collection *c);
 
 /* Takes the launch, with its check counters, and its blank off a sum, and adds the difference that
  * time may make. False where the blank is not known. */
-bool gp_bundles_take_off(const struct gp_range_collection *c, const struct gp_member *m,
-                         const double *checks, double *sum, double *may_differ);
+bool bundles_take_off(const struct gp_range_collection *c, const struct gp_member *m,
+                      const double *checks, double *sum, double *may_differ);
 
 /* ---- likeness (likeness.c) ------------------------------------------------------------------- */
 
 /* True where launches of its kind have all been alike so far. */
-bool gp_likeness_is_familiar(struct gp_range_collection *c, struct gp_member *m);
+bool likeness_is_familiar(struct gp_range_collection *c, struct gp_member *m);
 /* True where the session stands in the pass of instrumented code, and a launch that cannot wait is
  * expected to be new. */
-bool gp_likeness_begins_with_code(struct gp_range_collection *c, struct gp_member *m);
+bool likeness_begins_with_code(struct gp_range_collection *c, struct gp_member *m);
 
 /* Finds out as much of a launch as is known without a run of it. */
-void gp_likeness_consider(struct gp_range_collection *c, struct gp_member *m);
+void likeness_consider(struct gp_range_collection *c, struct gp_member *m);
 
 /* The launch of a kernel that is not compared may be known to multiply no matrices all the same. */
-void gp_likeness_note_no_matrices(struct gp_range_collection *c, const struct gp_member *m);
+void likeness_note_no_matrices(struct gp_range_collection *c, const struct gp_member *m);
 
 /* True where the launch's instrumented pass takes too long, and is left out. */
-bool gp_likeness_leaves_out(struct gp_range_collection *c, struct gp_member *m);
+bool likeness_leaves_out(struct gp_range_collection *c, struct gp_member *m);
 
 /* The launch was counted in instrumented code. */
-void gp_likeness_note_counted(struct gp_range_collection *c, struct gp_member *m);
+void likeness_note_counted(struct gp_range_collection *c, struct gp_member *m);
 
 /* The launch's fingerprint was taken: searches it among those of launches that were measured. */
-void gp_likeness_find(struct gp_range_collection *c, struct gp_member *m);
+void likeness_find(struct gp_range_collection *c, struct gp_member *m);
 
 /* Decides how the hardware counts the launches of the batch; only which fingerprints are to be
  * taken although they were assumed (`only_identities`). */
-void gp_likeness_share(struct gp_range_collection *c, bool only_identities);
+void likeness_share(struct gp_range_collection *c, bool only_identities);
 
 /* The hardware's counters are there, or lost: whether launches are like others shows. */
-void gp_likeness_judge(struct gp_range_collection *c);
+void likeness_judge(struct gp_range_collection *c);
 
 /* Launches that are like another of the batch take its counters, now that it has been measured;
  * where it was not, they are measured themselves. */
-void gp_likeness_take(struct gp_range_collection *c);
+void likeness_take(struct gp_range_collection *c);
 
 #endif

@@ -18,12 +18,12 @@ bool gp_profiler_initialize(struct gp_reason *why)
     return atomic_load(&initialized);
 }
 
-bool gp_profiler_is_initialized(void)
+bool profiler_is_initialized(void)
 {
     return atomic_load(&initialized);
 }
 
-bool gp_counter_is_instrumented(const char *name)
+bool counter_is_instrumented(const char *name)
 {
     return strstr(name, "__sass_") != NULL;
 }
@@ -107,8 +107,8 @@ static bool try_part(struct trial *t, const char *const *names, size_t count,
            try_part(t, names + half, count - half, unavailable + half);
 }
 
-bool gp_range_config_try(const char *chip, const char *const *names, size_t count,
-                         struct gp_reason *unavailable, struct gp_reason *why)
+bool range_config_try(const char *chip, const char *const *names, size_t count,
+                      struct gp_reason *unavailable, struct gp_reason *why)
 {
     struct trial t = {.chip = chip, .taken = calloc(count + 1, sizeof(*t.taken)), .why = why};
     *why = GP_REASON(NO_MEMORY);
@@ -176,9 +176,9 @@ void gp_range_config_free(struct gp_range_config *c)
     *c = (struct gp_range_config){0};
 }
 
-bool gp_range_config_evaluate(const struct gp_range_config *c, const uint8_t *data,
-                              size_t data_size, size_t range, bool hardware, bool instrumented,
-                              double *values, struct gp_reason *why)
+bool range_config_evaluate(const struct gp_range_config *c, const uint8_t *data, size_t data_size,
+                           size_t range, bool hardware, bool instrumented, double *values,
+                           struct gp_reason *why)
 {
     size_t first = hardware ? 0 : c->hardware, end = instrumented ? c->count : c->hardware;
     for (size_t i = 0; i < c->count; i++)

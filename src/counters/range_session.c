@@ -76,8 +76,8 @@ static bool make_data_image(struct gp_range_session *s, size_t most, struct gp_r
     return s->data && s->pushed && s->values && s->has_values;
 }
 
-struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
-                                               unsigned ranges, size_t most, struct gp_reason *why)
+struct gp_range_session *range_session_open(CUcontext context, struct gp_range_config *config,
+                                            unsigned ranges, size_t most, struct gp_reason *why)
 {
     struct gp_range_session *s = calloc(1, sizeof(*s));
     *why = GP_REASON(NO_MEMORY);
@@ -89,11 +89,11 @@ struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_rang
     s->ranges = ranges;
     if (enable(s, context, why) && make_data_image(s, most, why))
         return s;
-    gp_range_session_close(s, true);
+    range_session_close(s, true);
     return NULL;
 }
 
-void gp_range_session_close(struct gp_range_session *s, bool context_alive)
+void range_session_close(struct gp_range_session *s, bool context_alive)
 {
     if (!s)
         return;
@@ -111,12 +111,12 @@ void gp_range_session_close(struct gp_range_session *s, bool context_alive)
     free(s);
 }
 
-unsigned gp_range_session_ranges(const struct gp_range_session *s)
+unsigned range_session_ranges(const struct gp_range_session *s)
 {
     return s->ranges;
 }
 
-unsigned gp_range_session_hardware_passes(const struct gp_range_session *s)
+unsigned range_session_hardware_passes(const struct gp_range_session *s)
 {
     return s->config.hardware_passes;
 }
@@ -208,9 +208,9 @@ static bool decode(struct gp_range_session *s, struct gp_reason *why)
         struct pushed pushed = s->pushed[range];
         s->pushed[range] = (struct pushed){0};
         if (pushed.hardware || pushed.instrumented)
-            s->has_values[range] = gp_range_config_evaluate(
-                &s->config, s->data, s->data_size, index, pushed.hardware, pushed.instrumented,
-                &s->values[range * s->config.count], why);
+            s->has_values[range] = range_config_evaluate(&s->config, s->data, s->data_size, index,
+                                                         pushed.hardware, pushed.instrumented,
+                                                         &s->values[range * s->config.count], why);
     }
     s->counting = false;
     return true;
@@ -229,7 +229,7 @@ static bool stop(struct gp_range_session *s, struct gp_reason *why)
 }
 
 /* Passes on the way are submitted empty. */
-bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, struct gp_reason *why)
+bool range_session_advance(struct gp_range_session *s, unsigned pass, struct gp_reason *why)
 {
     *why = GP_REASON_TEXT(CUPTI_FAILED, "the counters have no such pass");
     if (pass >= s->config.passes)
@@ -240,22 +240,22 @@ bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, struct 
     return true;
 }
 
-bool gp_range_session_stands_in(const struct gp_range_session *s, unsigned pass)
+bool range_session_stands_in(const struct gp_range_session *s, unsigned pass)
 {
     return s->started && s->pass == pass;
 }
 
-bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass)
+bool range_session_is_past(const struct gp_range_session *s, unsigned pass)
 {
     return s->pass > pass;
 }
 
-bool gp_range_session_start(struct gp_range_session *s, struct gp_reason *why)
+bool range_session_start(struct gp_range_session *s, struct gp_reason *why)
 {
-    return !s->config.passes || gp_range_session_advance(s, 0, why);
+    return !s->config.passes || range_session_advance(s, 0, why);
 }
 
-bool gp_range_session_push(struct gp_range_session *s, unsigned range, struct gp_reason *why)
+bool range_session_push(struct gp_range_session *s, unsigned range, struct gp_reason *why)
 {
     *why = GP_REASON_TEXT(CUPTI_FAILED, "the session has no such range");
     if (range >= s->ranges)
@@ -273,7 +273,7 @@ bool gp_range_session_push(struct gp_range_session *s, unsigned range, struct gp
     return !GP_CUPTI_FAILED(cuptiRangeProfilerPushRange, p, why);
 }
 
-bool gp_range_session_pop(struct gp_range_session *s, struct gp_reason *why)
+bool range_session_pop(struct gp_range_session *s, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, p);
     p->pRangeProfilerObject = s->profiler;
@@ -283,21 +283,21 @@ bool gp_range_session_pop(struct gp_range_session *s, struct gp_reason *why)
 /* Not in every session can the hardware's counters be decoded alone: where an earlier session of
  * the context has instrumented code, CUPTI decodes nothing before that pass, which is then made
  * without a launch. */
-bool gp_range_session_settle_hardware(struct gp_range_session *s, struct gp_reason *why)
+bool range_session_settle_hardware(struct gp_range_session *s, struct gp_reason *why)
 {
     const unsigned instrumented = s->config.hardware_passes;
     if (s->only_whole || (s->started && s->pass >= instrumented))
-        return gp_range_session_settle(s, why);
+        return range_session_settle(s, why);
     while (s->started)
         if (!stop(s, why) || (s->pass && s->pass < instrumented && !start(s, why)))
             return false;
     if (s->pass != instrumented || !s->counting)
         return true;
     s->only_whole = !decode(s, why);
-    return !s->only_whole || gp_range_session_settle(s, why);
+    return !s->only_whole || range_session_settle(s, why);
 }
 
-bool gp_range_session_settle(struct gp_range_session *s, struct gp_reason *why)
+bool range_session_settle(struct gp_range_session *s, struct gp_reason *why)
 {
     while (s->started || s->counting)
         if (s->started ? !stop(s, why) : !start(s, why))
@@ -305,18 +305,18 @@ bool gp_range_session_settle(struct gp_range_session *s, struct gp_reason *why)
     return true;
 }
 
-const double *gp_range_session_values(const struct gp_range_session *s, unsigned range)
+const double *range_session_values(const struct gp_range_session *s, unsigned range)
 {
     return s->has_values && s->has_values[range] ? &s->values[range * s->config.count] : NULL;
 }
 
-void gp_range_session_forget_values(struct gp_range_session *s)
+void range_session_forget_values(struct gp_range_session *s)
 {
     for (unsigned range = 0; s->has_values && range < s->ranges; range++)
         s->has_values[range] = false;
 }
 
-void gp_range_session_reuse_ranges(struct gp_range_session *s)
+void range_session_reuse_ranges(struct gp_range_session *s)
 {
     s->used_up = s->config.count > 0;
 }

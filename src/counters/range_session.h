@@ -16,46 +16,46 @@ struct gp_range_session;
 /* A session for ranges numbered from 0, `ranges` of them or, where CUPTI's image would take more
  * than `most` bytes, fewer. The configuration becomes the session's, also when that fails: NULL
  * with the reason in *why. Nothing is started yet. */
-struct gp_range_session *gp_range_session_open(CUcontext context, struct gp_range_config *config,
-                                               unsigned ranges, size_t most, struct gp_reason *why);
-void gp_range_session_close(struct gp_range_session *s, bool context_alive);
+struct gp_range_session *range_session_open(CUcontext context, struct gp_range_config *config,
+                                            unsigned ranges, size_t most, struct gp_reason *why);
+void range_session_close(struct gp_range_session *s, bool context_alive);
 
-unsigned gp_range_session_ranges(const struct gp_range_session *s);
+unsigned range_session_ranges(const struct gp_range_session *s);
 
-unsigned gp_range_session_hardware_passes(const struct gp_range_session *s);
+unsigned range_session_hardware_passes(const struct gp_range_session *s);
 
 /* True when the session need not be stopped or started to stand in that pass. */
-bool gp_range_session_stands_in(const struct gp_range_session *s, unsigned pass);
+bool range_session_stands_in(const struct gp_range_session *s, unsigned pass);
 
 /* True when to advance to that pass begins a new round. The counts of the round before have to be
  * read first: settle, and take the values. */
-bool gp_range_session_is_past(const struct gp_range_session *s, unsigned pass);
+bool range_session_is_past(const struct gp_range_session *s, unsigned pass);
 
 /* Takes the GPU's counters now, not at the first push. */
-bool gp_range_session_start(struct gp_range_session *s, struct gp_reason *why);
+bool range_session_start(struct gp_range_session *s, struct gp_reason *why);
 
 /* Makes the session stand in a pass, by stops and starts. False with the reason, as for a push. */
-bool gp_range_session_advance(struct gp_range_session *s, unsigned pass, struct gp_reason *why);
+bool range_session_advance(struct gp_range_session *s, unsigned pass, struct gp_reason *why);
 
 /* Around one launch, in the pass in which the session stands. The pop waits for the kernel. False
  * with the reason: the session is then of no more use, except that values of earlier batches can be
  * read. */
-bool gp_range_session_push(struct gp_range_session *s, unsigned range, struct gp_reason *why);
-bool gp_range_session_pop(struct gp_range_session *s, struct gp_reason *why);
+bool range_session_push(struct gp_range_session *s, unsigned range, struct gp_reason *why);
+bool range_session_pop(struct gp_range_session *s, struct gp_reason *why);
 
 /* Stops the session behind its last pass of the hardware, so that their counts can be read; the
  * next start makes the pass of instrumented code, as a part of the same round. */
-bool gp_range_session_settle_hardware(struct gp_range_session *s, struct gp_reason *why);
+bool range_session_settle_hardware(struct gp_range_session *s, struct gp_reason *why);
 
 /* Stops the session, so that all that was counted can be read. The next push starts it again. */
-bool gp_range_session_settle(struct gp_range_session *s, struct gp_reason *why);
+bool range_session_settle(struct gp_range_session *s, struct gp_reason *why);
 
 /* The counts of a range, in the order of the configuration's names, NAN where a counter's pass was
  * not made; NULL where the range was not settled. Valid until forgotten. */
-const double *gp_range_session_values(const struct gp_range_session *s, unsigned range);
-void gp_range_session_forget_values(struct gp_range_session *s);
+const double *range_session_values(const struct gp_range_session *s, unsigned range);
+void range_session_forget_values(struct gp_range_session *s);
 
 /* All ranges have been read: their numbers are given out again. Settled. */
-void gp_range_session_reuse_ranges(struct gp_range_session *s);
+void range_session_reuse_ranges(struct gp_range_session *s);
 
 #endif

@@ -59,7 +59,7 @@ struct gp_recall {
     bool bars_all; /* there was no room to say which */
 };
 
-uint64_t gp_fingerprint_function(const char *name)
+uint64_t fingerprint_function(const char *name)
 {
     uint64_t hash = 0;
     for (; *name; name++)
@@ -67,14 +67,14 @@ uint64_t gp_fingerprint_function(const char *name)
     return hash;
 }
 
-struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape)
+struct gp_fingerprint fingerprint_of(const char *kernel, uint64_t shape)
 {
-    return (struct gp_fingerprint){.kernel = gp_fingerprint_function(kernel),
+    return (struct gp_fingerprint){.kernel = fingerprint_function(kernel),
                                    .words = {gp_mix(shape, 1), gp_mix(shape, 2)}};
 }
 
-void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t offset,
-                        uint64_t metric, uint64_t value)
+void fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t offset, uint64_t metric,
+                     uint64_t value)
 {
     for (unsigned i = 0; i < 2; i++) {
         uint64_t x = gp_mix(function + i, offset);
@@ -84,7 +84,7 @@ void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t of
     }
 }
 
-struct gp_recall *gp_recall_new(size_t count, size_t hardware)
+struct gp_recall *recall_new(size_t count, size_t hardware)
 {
     struct gp_recall *r = calloc(1, sizeof(*r));
     if (r)
@@ -95,7 +95,7 @@ struct gp_recall *gp_recall_new(size_t count, size_t hardware)
 static void forget(struct gp_recall *r)
 {
     struct entry *e, *next;
-    gp_measured_forget(&r->hardware);
+    measured_forget(&r->hardware);
     HASH_ITER(hh, r->entries, e, next)
     {
         HASH_DEL(r->entries, e);
@@ -113,7 +113,7 @@ static void forget_kinds(struct kind **kinds)
     }
 }
 
-void gp_recall_free(struct gp_recall *r)
+void recall_free(struct gp_recall *r)
 {
     if (!r)
         return;
@@ -150,13 +150,13 @@ static struct entry *find_or_make(struct gp_recall *r, const struct gp_fingerpri
     return NULL;
 }
 
-const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint *f)
+const double *recall_values(struct gp_recall *r, const struct gp_fingerprint *f)
 {
     struct entry *e = find_or_make(r, f);
     if (!e)
         return NULL;
     e->launches++;
-    if (!e->known || gp_recall_is_barred(r, f))
+    if (!e->known || recall_is_barred(r, f))
         return NULL;
     if (e->launches < e->next_check)
         return e->values;
@@ -172,22 +172,22 @@ static struct entry *find_known(const struct gp_recall *r, const struct gp_finge
     return e && e->known ? e : NULL;
 }
 
-const double *gp_recall_find(const struct gp_recall *r, const struct gp_fingerprint *f)
+const double *recall_find(const struct gp_recall *r, const struct gp_fingerprint *f)
 {
     const struct entry *e = find_known(r, f);
     return e ? e->values : NULL;
 }
 
-bool gp_recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f)
+bool recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f)
 {
     const struct barred *d;
     HASH_FIND(hh, r->barred, &f->kernel, sizeof(f->kernel), d);
     return d || r->bars_all;
 }
 
-void gp_recall_bar(struct gp_recall *r, const struct gp_fingerprint *f)
+void recall_bar(struct gp_recall *r, const struct gp_fingerprint *f)
 {
-    if (gp_recall_is_barred(r, f))
+    if (recall_is_barred(r, f))
         return;
     struct barred *d = HASH_COUNT(r->barred) < MOST_ENTRIES ? calloc(1, sizeof(*d)) : NULL;
     if (d) {
@@ -200,11 +200,11 @@ void gp_recall_bar(struct gp_recall *r, const struct gp_fingerprint *f)
     r->bars_all = true;
 }
 
-void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
-                       uint64_t work, const void *parameters, size_t size)
+void launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape, uint64_t work,
+                    const void *parameters, size_t size)
 {
-    *kind = (struct gp_launch_kind){.shape = gp_fingerprint_of(kernel, shape),
-                                    .work = gp_fingerprint_of(kernel, gp_mix(shape, work))};
+    *kind = (struct gp_launch_kind){.shape = fingerprint_of(kernel, shape),
+                                    .work = fingerprint_of(kernel, gp_mix(shape, work))};
     uint32_t *last = &kind->parameters[GP_KIND_WORDS - 1];
     for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
         size_t index = at / sizeof(uint32_t), left = size - at;
@@ -268,9 +268,9 @@ static uint64_t differences(const struct kind *k, const struct gp_launch_kind *k
     return bits;
 }
 
-bool gp_recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind)
+bool recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind)
 {
-    if (gp_recall_is_barred(r, &kind->shape))
+    if (recall_is_barred(r, &kind->shape))
         return false;
     struct kind *k = find_kind(r, kind);
     const struct kind *same_work = find_work(r, kind);
@@ -278,13 +278,13 @@ bool gp_recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind)
            ++k->not_compared % SPOT_CHECK == 0;
 }
 
-bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind)
+bool recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     const struct kind *k = find_kind(r, kind);
-    return !k || k->new_in_a_row >= MOST_NEW || gp_recall_is_barred(r, &kind->shape);
+    return !k || k->new_in_a_row >= MOST_NEW || recall_is_barred(r, &kind->shape);
 }
 
-void gp_recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new)
+void recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new)
 {
     struct kind *k = find_or_make_kind(r, kind);
     if (k)
@@ -308,8 +308,8 @@ static void note_found(struct kind *k, const struct gp_launch_kind *kind,
     k->confirmed += confirmed;
 }
 
-void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
-                     const struct gp_fingerprint *f, bool confirmed)
+void recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
+                  const struct gp_fingerprint *f, bool confirmed)
 {
     note_found(find_or_make_kind(r, kind), kind, f, confirmed);
     note_found(find_or_make_in(&r->works, &kind->work), kind, f, confirmed);
@@ -321,15 +321,15 @@ static bool may_be_assumed(const struct gp_recall *r, const struct kind *k,
                            const struct gp_launch_kind *kind)
 {
     return k && !k->various && k->confirmed >= LEAST_ALIKE &&
-           !(differences(k, kind) & ~k->varied) && !gp_recall_is_barred(r, &kind->shape);
+           !(differences(k, kind) & ~k->varied) && !recall_is_barred(r, &kind->shape);
 }
 
-bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind)
+bool recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     const struct kind *k = find_kind(r, kind);
     if (!may_be_assumed(r, k, kind))
         k = find_work(r, kind);
-    return may_be_assumed(r, k, kind) && gp_recall_find(r, &k->alike) != NULL;
+    return may_be_assumed(r, k, kind) && recall_find(r, &k->alike) != NULL;
 }
 
 /* True for the launches of a kind that are compared although they may be assumed to be alike. */
@@ -345,8 +345,8 @@ static bool is_spot_check(struct kind *k, unsigned apart)
     return true;
 }
 
-bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
-                      struct gp_fingerprint *f)
+bool recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
+                   struct gp_fingerprint *f)
 {
     struct kind *k = find_kind(r, kind);
     kind->by_work = !may_be_assumed(r, k, kind);
@@ -363,7 +363,7 @@ bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned
     return true;
 }
 
-void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
+void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
 {
     struct kind *same_work = find_work(r, kind);
     struct kind *k = kind->by_work ? same_work : find_kind(r, kind);
@@ -379,58 +379,58 @@ void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, b
         same_work->various = true;
 }
 
-void gp_recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind)
+void recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     struct kind *k = find_or_make_kind(r, kind);
     if (k)
         k->counted = true;
 }
 
-bool gp_recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind)
+bool recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind)
 {
     const struct kind *k = find_kind(r, kind);
     return k && k->counted;
 }
 
-void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)
+void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)
 {
     struct entry *e = find_or_make(r, f);
     if (!e)
         return;
     size_t bytes = r->count * sizeof(e->values[0]);
     if (e->known && memcmp(e->values, values, bytes) != 0)
-        gp_recall_bar(r, f);
+        recall_bar(r, f);
     memcpy(e->values, values, bytes);
     e->known = true;
 }
 
-struct gp_fingerprint gp_fingerprint_with_work(const struct gp_fingerprint *f,
-                                               const struct gp_launch_kind *kind)
+struct gp_fingerprint fingerprint_with_work(const struct gp_fingerprint *f,
+                                            const struct gp_launch_kind *kind)
 {
     return (struct gp_fingerprint){.kernel = f->kernel,
                                    .words = {gp_mix(f->words[0], kind->work.words[0]),
                                              gp_mix(f->words[1], kind->work.words[1])}};
 }
 
-void gp_recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
-                             const struct gp_launch_kind *kind, const double *values)
+void recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
+                          const struct gp_launch_kind *kind, const double *values)
 {
-    const struct gp_fingerprint with_work = gp_fingerprint_with_work(f, kind);
+    const struct gp_fingerprint with_work = fingerprint_with_work(f, kind);
     struct gp_measured_rows *rows =
-        find_known(r, f) ? gp_measured_find_or_make(&r->hardware, &with_work) : NULL;
+        find_known(r, f) ? measured_find_or_make(&r->hardware, &with_work) : NULL;
     if (rows)
-        gp_measured_add(rows, values, r->hardware.count);
+        measured_add(rows, values, r->hardware.count);
 }
 
-unsigned gp_recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *with_work)
+unsigned recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *with_work)
 {
     const struct gp_measured_rows *rows =
-        gp_recall_is_barred(r, with_work) ? NULL : gp_measured_find(&r->hardware, with_work);
-    return rows ? gp_measured_count(rows) : 0;
+        recall_is_barred(r, with_work) ? NULL : measured_find(&r->hardware, with_work);
+    return rows ? measured_count(rows) : 0;
 }
 
-const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *with_work)
+const double *recall_hardware(struct gp_recall *r, const struct gp_fingerprint *with_work)
 {
-    struct gp_measured_rows *rows = gp_measured_find(&r->hardware, with_work);
-    return rows ? gp_measured_take(rows, r->hardware.count) : NULL;
+    struct gp_measured_rows *rows = measured_find(&r->hardware, with_work);
+    return rows ? measured_take(rows, r->hardware.count) : NULL;
 }

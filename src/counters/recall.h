@@ -31,7 +31,7 @@ struct gp_fingerprint {
 
 /* The fingerprint of a launch of that kernel (its mangled name); `shape` tells its grid, its blocks
  * and its code from others. */
-struct gp_fingerprint gp_fingerprint_of(const char *kernel, uint64_t shape);
+struct gp_fingerprint fingerprint_of(const char *kernel, uint64_t shape);
 
 /* The kind of a launch, which is known before it has run. */
 #define GP_KIND_WORDS 64
@@ -44,82 +44,81 @@ struct gp_launch_kind {
 
 /* Makes the kind of a launch with `size` bytes of parameters; `work` is a hash of the parameters
  * that are no addresses. */
-void gp_launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape,
-                       uint64_t work, const void *parameters, size_t size);
+void launch_kind_of(struct gp_launch_kind *kind, const char *kernel, uint64_t shape, uint64_t work,
+                    const void *parameters, size_t size);
 
 /* A function, by its mangled name. With templates that has hundreds of characters: to be made once
  * for all counts of a function. */
-uint64_t gp_fingerprint_function(const char *name);
+uint64_t fingerprint_function(const char *name);
 /* Adds a count of one instruction of that function; the order does not matter. */
-void gp_fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t offset,
-                        uint64_t metric, uint64_t value);
+void fingerprint_add(struct gp_fingerprint *f, uint64_t function, uint32_t offset, uint64_t metric,
+                     uint64_t value);
 
 struct gp_recall;
 
 /* For `count` counters, and `hardware` of the hardware. NULL when out of memory. */
-struct gp_recall *gp_recall_new(size_t count, size_t hardware);
-void gp_recall_free(struct gp_recall *r);
+struct gp_recall *recall_new(size_t count, size_t hardware);
+void recall_free(struct gp_recall *r);
 
 /* The counters of a launch of that fingerprint; NULL where they are to be measured. Counts the
  * launch. */
-const double *gp_recall_values(struct gp_recall *r, const struct gp_fingerprint *f);
+const double *recall_values(struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* The counters of that fingerprint, also where they are to be measured again; NULL where they never
  * were measured. Counts no launch. */
-const double *gp_recall_find(const struct gp_recall *r, const struct gp_fingerprint *f);
+const double *recall_find(const struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* Launches of that kernel with one fingerprint are not all alike. */
-void gp_recall_bar(struct gp_recall *r, const struct gp_fingerprint *f);
-bool gp_recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f);
+void recall_bar(struct gp_recall *r, const struct gp_fingerprint *f);
+bool recall_is_barred(const struct gp_recall *r, const struct gp_fingerprint *f);
 
 /* True where to count the instructions of a launch of that kind may spare it to be measured: its
  * kernel is not barred, and the last ones of the kind were not all new. Asked once for each
  * launch: of those it is false for, one in 16 is counted all the same. */
-bool gp_recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind);
+bool recall_compares(struct gp_recall *r, const struct gp_launch_kind *kind);
 /* True when a launch of that kind will be like none that was measured, as far as is known: there
  * was none of the kind, or the last ones were all new. */
-bool gp_recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind);
+bool recall_expects_new(const struct gp_recall *r, const struct gp_launch_kind *kind);
 /* They were compared; is_new: there was none like it. */
-void gp_recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
+void recall_compared(struct gp_recall *r, const struct gp_launch_kind *kind, bool is_new);
 
 /* The fingerprint of a launch of that kind was found to be f; whether the hardware's counters were
  * those of its like. */
-void gp_recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
-                     const struct gp_fingerprint *f, bool confirmed);
+void recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
+                  const struct gp_fingerprint *f, bool confirmed);
 
 /* True where the next launch of that kind may be assumed to be as all others. */
-bool gp_recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
+bool recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
 /* Where the next launch of that kind may be assumed to be as all others, or as all others with the
  * same work: true, with their fingerprint in *f. Counts the launch. Those that are compared all the
  * same lie `apart` launches apart at least, but not more than 256. */
-bool gp_recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
-                      struct gp_fingerprint *f);
+bool recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
+                   struct gp_fingerprint *f);
 
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */
-void gp_recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
+void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
 
 /* A launch of that kind was counted in instrumented code; whether one was. */
-void gp_recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind);
-bool gp_recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind);
+void recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind);
+bool recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
 /* They have been measured. */
-void gp_recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
+void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
 
 /* A launch may find its data in a cache, another one with the same fingerprint not: that depends on
  * parameters that no count of instructions shows. So the hardware's counters are those of launches
  * with the same work as well, which have this fingerprint. */
-struct gp_fingerprint gp_fingerprint_with_work(const struct gp_fingerprint *f,
-                                               const struct gp_launch_kind *kind);
+struct gp_fingerprint fingerprint_with_work(const struct gp_fingerprint *f,
+                                            const struct gp_launch_kind *kind);
 
 /* The hardware's counters of a launch of that fingerprint, which is known, and kind were measured.
- * How many of these stand for the next launch (gp_measured_count); and those that it takes, NULL
+ * How many of these stand for the next launch (measured_count); and those that it takes, NULL
  * where there are none. */
-void gp_recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
-                             const struct gp_launch_kind *kind, const double *values);
-unsigned gp_recall_hardware_count(const struct gp_recall *r,
-                                  const struct gp_fingerprint *with_work);
-const double *gp_recall_hardware(struct gp_recall *r, const struct gp_fingerprint *with_work);
+void recall_note_hardware(struct gp_recall *r, const struct gp_fingerprint *f,
+                          const struct gp_launch_kind *kind, const double *values);
+unsigned recall_hardware_count(const struct gp_recall *r, const struct gp_fingerprint *with_work);
+const double *recall_hardware(struct gp_recall *r, const struct gp_fingerprint *with_work);
 
 #endif

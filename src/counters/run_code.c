@@ -21,7 +21,7 @@ static uint64_t hash_of(const struct gp_run *run, int cc)
     return code ? gp_code_hash(code, size) | IS_HASH : 0;
 }
 
-uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc)
+uint64_t run_shape_and_code(const struct gp_run *run, int cc)
 {
     static uint64_t unknown; /* kernels so far */
     if (!run->code)
@@ -33,15 +33,14 @@ uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc)
     return gp_mix(run->shape, *run->code);
 }
 
-bool gp_run_code_is_whole(const struct gp_run *run, int cc)
+bool run_code_is_whole(const struct gp_run *run, int cc)
 {
-    gp_run_shape_and_code(run, cc);
+    run_shape_and_code(run, cc);
     return run->code && (*run->code & IS_HASH);
 }
 
-const struct gp_instruction *gp_read_instruction(struct gp_code_reading *r, const char *function,
-                                                 uint32_t offset,
-                                                 struct gp_instruction *instruction)
+const struct gp_instruction *read_instruction(struct gp_code_reading *r, const char *function,
+                                              uint32_t offset, struct gp_instruction *instruction)
 {
     function = function ? function : "";
     if (r->function != function && (!r->function || strcmp(r->function, function) != 0)) {

@@ -9,9 +9,9 @@
 /* The launch's shape with its kernel's code: equal for two launches of kernels of one name only
  * where the code is the same, for compute capability cc / 10. Where that cannot be found out, only
  * for launches of one loaded kernel. */
-uint64_t gp_run_shape_and_code(const struct gp_run *run, int cc);
+uint64_t run_shape_and_code(const struct gp_run *run, int cc);
 /* True where that is known, and it calls no other function. */
-bool gp_run_code_is_whole(const struct gp_run *run, int cc);
+bool run_code_is_whole(const struct gp_run *run, int cc);
 
 /* The instructions of a launch, those of one function after the other. Begins with the run and cc
  * set, and all else 0. */
@@ -26,8 +26,7 @@ struct gp_code_reading {
 
 /* The instruction at this offset of a function, in *instruction too; NULL where it is not known,
  * with the reason in r->why. A function of NULL is "". */
-const struct gp_instruction *gp_read_instruction(struct gp_code_reading *r, const char *function,
-                                                 uint32_t offset,
-                                                 struct gp_instruction *instruction);
+const struct gp_instruction *read_instruction(struct gp_code_reading *r, const char *function,
+                                              uint32_t offset, struct gp_instruction *instruction);
 
 #endif

@@ -16,7 +16,7 @@ static bool find_metric(const char *chip, const char *name, uint64_t *id)
     return true;
 }
 
-bool gp_sass_config_knows(const char *name, void *chip)
+bool sass_config_knows(const char *name, void *chip)
 {
     uint64_t id;
     return find_metric(chip, name, &id);
@@ -59,7 +59,7 @@ static bool make_lists(struct gp_sass_config *c, const char *chip, const char *c
     for (size_t i = 0; ok && i < count; i++) {
         ok = find_metric(chip, bases[i], &c->ids[i]);
         *why = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI does not know a metric that it named");
-        c->kinds[i] = gp_count_kind_of(bases[i]);
+        c->kinds[i] = count_kind_of(bases[i]);
         c->at_branches[i] = strstr(bases[i], "branch") != NULL;
     }
     return ok;
@@ -77,9 +77,9 @@ static bool is_it(const struct gp_sass_config *c, const struct gp_sass_config *w
            memcmp(c->ids, wanted->ids, c->count * sizeof(*c->ids)) == 0;
 }
 
-const struct gp_sass_config *gp_sass_config_set(const struct gp_device *device,
-                                                const char *const *bases, size_t count,
-                                                struct gp_reason *why)
+const struct gp_sass_config *sass_config_set(const struct gp_device *device,
+                                             const char *const *bases, size_t count,
+                                             struct gp_reason *why)
 {
     *why = GP_REASON_TEXT(NOT_COMPUTED, "instrumented code counts none of the wanted counters");
     if (!count)
@@ -108,7 +108,7 @@ static void unset(uint32_t device)
     configs[device].context = NULL;
 }
 
-void gp_sass_sessions_leave(CUcontext context, bool at_rest)
+void sass_sessions_leave(CUcontext context, bool at_rest)
 {
     for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
         if (!configs[device].context || configs[device].context != context)
@@ -120,7 +120,7 @@ void gp_sass_sessions_leave(CUcontext context, bool at_rest)
     }
 }
 
-void gp_sass_sessions_end(void)
+void sass_sessions_end(void)
 {
     for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
         if (configs[device].context)

@@ -17,21 +17,21 @@ struct gp_sass_config {
 };
 
 /* True where CUPTI has a metric of that name for the chip. */
-bool gp_sass_config_knows(const char *name, void *chip);
+bool sass_config_knows(const char *name, void *chip);
 
 /* The device's list, which is that of these bases from now on. NULL with the reason in *why where
  * it is another one already, or cannot be had. */
-const struct gp_sass_config *gp_sass_config_set(const struct gp_device *device,
-                                                const char *const *bases, size_t count,
-                                                struct gp_reason *why);
+const struct gp_sass_config *sass_config_set(const struct gp_device *device,
+                                             const char *const *bases, size_t count,
+                                             struct gp_reason *why);
 
 /* The context is about to be destroyed, and no session is open in it. If CUPTI was set up in it for
  * sessions there can be no more of them on its device: it was seen to crash at the end of the
  * process else, and to refuse another time. */
-void gp_sass_sessions_leave(CUcontext context, bool at_rest);
+void sass_sessions_leave(CUcontext context, bool at_rest);
 
 /* The process ends: CUPTI frees its configuration of the sessions, while the driver is there. No
  * session can be opened afterwards. */
-void gp_sass_sessions_end(void);
+void sass_sessions_end(void);
 
 #endif

@@ -61,17 +61,17 @@ void gp_sass_sessions_count_instructions(void)
     instructions_wanted = true;
 }
 
-bool gp_sass_session_tells_lanes(const struct gp_sass_session *s)
+bool sass_session_tells_lanes(const struct gp_sass_session *s)
 {
     return s && s->tells_lanes;
 }
 
-bool gp_sass_session_met_retries(const struct gp_sass_session *s)
+bool sass_session_met_retries(const struct gp_sass_session *s)
 {
     return s->retries;
 }
 
-bool gp_sass_session_counts_instructions(const struct gp_sass_session *s)
+bool sass_session_counts_instructions(const struct gp_sass_session *s)
 {
     return s && s->counts_everything;
 }
@@ -82,7 +82,7 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t r = 0; s->own && r < GP_OWN_RECORDS; r++) {
-            if (strcmp(bases[i], gp_own_records[r]) != 0)
+            if (strcmp(bases[i], own_records[r]) != 0)
                 continue;
             s->has[r] = true;
             s->own_base[r] = i;
@@ -91,7 +91,7 @@ static bool configure(struct gp_sass_session *s, const struct gp_device *device,
                                strcmp(bases[i], "smsp__sass_thread_inst_executed_pred_on") == 0 ||
                                strcmp(bases[i], "smsp__sass_inst_executed") == 0;
     }
-    s->config = gp_sass_config_set(device, bases, count, why);
+    s->config = sass_config_set(device, bases, count, why);
     return s->config != NULL;
 }
 
@@ -111,8 +111,8 @@ static bool is_listed(const char *const *names, size_t count, const char *name)
     return count > 0;
 }
 
-struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, struct gp_own *own,
-                                             struct gp_reason *why)
+struct gp_sass_session *sass_session_tell(const struct gp_device *device, struct gp_own *own,
+                                          struct gp_reason *why)
 {
     struct gp_sass_session *s = new_session(why);
     const char *names[TELLING + SHOWING + COUNTING + GP_OWN_RECORDS];
@@ -120,19 +120,19 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
     memcpy(names, telling, sizeof(telling));
     size_t lanes = 0;
     for (size_t i = 0; s && i < SHOWING; i++) {
-        if (!gp_sass_config_knows(showing[i], (void *)device->chip))
+        if (!sass_config_knows(showing[i], (void *)device->chip))
             continue;
         names[count++] = showing[i];
         lanes += i >= FIRST_OF_LANES;
     }
     for (size_t i = 0; s && instructions_wanted && i < COUNTING; i++)
-        if (gp_sass_config_knows(counting[i], (void *)device->chip))
+        if (sass_config_knows(counting[i], (void *)device->chip))
             names[count++] = counting[i];
     /* Threads at every instruction would cost too much. */
     for (size_t r = GP_OWN_GROUPS; s && own && r < GP_OWN_THREADS; r++)
-        if (!is_listed(names, count, gp_own_records[r]) &&
-            gp_sass_config_knows(gp_own_records[r], (void *)device->chip))
-            names[count++] = gp_own_records[r];
+        if (!is_listed(names, count, own_records[r]) &&
+            sass_config_knows(own_records[r], (void *)device->chip))
+            names[count++] = own_records[r];
     if (s) {
         s->own = own;
         s->tells_lanes = lanes == SHOWING - FIRST_OF_LANES;
@@ -141,14 +141,14 @@ struct gp_sass_session *gp_sass_session_tell(const struct gp_device *device, str
         s->has[GP_OWN_THREADS] = false; /* those at accesses to memory would count twice */
         return s;
     }
-    gp_sass_session_close(s, true);
+    sass_session_close(s, true);
     return NULL;
 }
 
-struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
-                                              const char *const *names, size_t count,
-                                              struct gp_own *own, struct gp_reason no_hardware,
-                                              struct gp_reason *unavailable, struct gp_reason *why)
+struct gp_sass_session *sass_session_count(const struct gp_device *device, const char *const *names,
+                                           size_t count, struct gp_own *own,
+                                           struct gp_reason no_hardware,
+                                           struct gp_reason *unavailable, struct gp_reason *why)
 {
     struct gp_sass_session *s = new_session(why);
     if (!s)
@@ -160,20 +160,20 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
     if (all) {
         memcpy(all, names, count * sizeof(*all));
         all[count] = "smsp__sass_thread_inst_executed_pred_on.sum";
-        s->counters = gp_instrumented_open(all, own ? count + 1 : count, gp_sass_config_knows,
-                                           (void *)device->chip);
+        s->counters = instrumented_open(all, own ? count + 1 : count, sass_config_knows,
+                                        (void *)device->chip);
         free(all);
     }
     *why = GP_REASON(NO_MEMORY);
     size_t base_count = 0;
-    const char *const *bases = s->counters ? gp_instrumented_bases(s->counters, &base_count) : NULL;
+    const char *const *bases = s->counters ? instrumented_bases(s->counters, &base_count) : NULL;
     if (!bases || !configure(s, device, bases, base_count, why)) {
-        gp_sass_session_close(s, true);
+        sass_session_close(s, true);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        unavailable[i] = gp_instrumented_unavailable(s->counters, i);
-        if (gp_instrumented_shares_addresses(s->counters, i))
+        unavailable[i] = instrumented_unavailable(s->counters, i);
+        if (instrumented_shares_addresses(s->counters, i))
             unavailable[i] = no_hardware;
     }
     return s;
@@ -181,17 +181,17 @@ struct gp_sass_session *gp_sass_session_count(const struct gp_device *device,
 
 static bool left_code;
 
-bool gp_sass_sessions_left_code(void)
+bool sass_sessions_left_code(void)
 {
     return left_code;
 }
 
-void gp_sass_session_close(struct gp_sass_session *s, bool context_alive)
+void sass_session_close(struct gp_sass_session *s, bool context_alive)
 {
     if (!s)
         return;
     left_code = left_code || (s->enabled && context_alive);
-    gp_instrumented_close(s->counters);
+    instrumented_close(s->counters);
     free(s->records);
     free(s->values);
     free(s);
@@ -199,7 +199,7 @@ void gp_sass_session_close(struct gp_sass_session *s, bool context_alive)
 
 /* ---- one launch ------------------------------------------------------------------------------ */
 
-bool gp_sass_session_begin(struct gp_sass_session *s, CUcontext context, struct gp_reason *why)
+bool sass_session_begin(struct gp_sass_session *s, CUcontext context, struct gp_reason *why)
 {
     GP_CUPTI_PARAMS(CUpti_SassMetricsEnable, p);
     p->ctx = context;
@@ -217,7 +217,7 @@ static bool disable(struct gp_sass_session *s, CUcontext context, struct gp_reas
     return !s->enabled;
 }
 
-void gp_sass_session_rest(struct gp_sass_session *s, CUcontext context)
+void sass_session_rest(struct gp_sass_session *s, CUcontext context)
 {
     struct gp_reason why;
     if (s->enabled)
@@ -274,9 +274,8 @@ static void add_own(struct gp_sass_session *s, const CUpti_SassMetrics_Data *rec
     const uint64_t id = record->pInstanceValues->metricId;
     for (size_t r = 0; r < GP_OWN_RECORDS; r++)
         if (s->has[r] && s->config->ids[s->own_base[r]] == id)
-            gp_own_add(s->own, (enum gp_own_record)r,
-                       record->functionName ? record->functionName : "", record->pcOffset,
-                       record->pInstanceValues->value);
+            own_add(s->own, (enum gp_own_record)r, record->functionName ? record->functionName : "",
+                    record->pcOffset, record->pInstanceValues->value);
 }
 
 static unsigned kinds_of(const struct gp_sass_config *c)
@@ -305,7 +304,7 @@ static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading 
 {
     struct gp_instruction instruction;
     const struct gp_instruction *known =
-        gp_read_instruction(r, record->functionName, record->pcOffset, &instruction);
+        read_instruction(r, record->functionName, record->pcOffset, &instruction);
     if (known && at_branch && gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
         s->retries = true;
         return true;
@@ -340,7 +339,7 @@ static void add_function(struct gp_sass_session *s, struct gp_code_reading *r, b
 {
     const struct gp_sass_config *c = s->config;
     const char *function = s->records[begin].functionName ? s->records[begin].functionName : "";
-    const uint64_t hash = gp_fingerprint_function(function);
+    const uint64_t hash = fingerprint_function(function);
     for (size_t i = begin; i < end; i++) {
         CUpti_SassMetrics_Data *record = &s->records[i];
         const CUpti_SassMetrics_InstanceValue *value = record->pInstanceValues;
@@ -350,18 +349,18 @@ static void add_function(struct gp_sass_session *s, struct gp_code_reading *r, b
         record->functionName = function;
         if (value->value &&
             (base == c->count || !differs_by_itself(s, r, record, c->at_branches[base])))
-            gp_fingerprint_add(fingerprint, hash, record->pcOffset, value->metricId, value->value);
+            fingerprint_add(fingerprint, hash, record->pcOffset, value->metricId, value->value);
         if (s->own)
             add_own(s, record);
         if (!value->value || base == c->count)
             continue;
         if (shows && c->kinds[base] != GP_COUNT_KINDS)
-            gp_code_counts_add(function, record->pcOffset, c->kinds[base], value->value);
+            code_counts_add(function, record->pcOffset, c->kinds[base], value->value);
         if (!s->counters)
             continue;
-        if (gp_instrumented_needs_instruction(s->counters, base))
-            known = gp_read_instruction(r, function, record->pcOffset, &instruction);
-        gp_instrumented_add(s->counters, base, known, r->why, value->value);
+        if (instrumented_needs_instruction(s->counters, base))
+            known = read_instruction(r, function, record->pcOffset, &instruction);
+        instrumented_add(s->counters, base, known, r->why, value->value);
     }
 }
 
@@ -370,10 +369,10 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
 {
     struct gp_code_reading r = {.run = run, .cc = cc};
     if (s->counters)
-        gp_instrumented_begin(s->counters);
+        instrumented_begin(s->counters);
     if (s->own)
-        gp_own_begin(s->own, run, cc, s->has);
-    const bool shows = gp_code_counts_begin(run, cc, kinds_of(s->config));
+        own_begin(s->own, run, cc, s->has);
+    const bool shows = code_counts_begin(run, cc, kinds_of(s->config));
     bool runs;
     s->retries = false;
     for (size_t begin = 0, end; begin < count; begin = end) {
@@ -383,9 +382,9 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     }
 }
 
-bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context,
-                         const struct gp_sass_run *run, double *values, struct gp_reason *absent,
-                         struct gp_fingerprint *fingerprint, struct gp_reason *why)
+bool sass_session_end(struct gp_sass_session *s, CUcontext context, const struct gp_sass_run *run,
+                      double *values, struct gp_reason *absent, struct gp_fingerprint *fingerprint,
+                      struct gp_reason *why)
 {
     const struct gp_run *launch = run->launch;
     size_t count;
@@ -398,11 +397,11 @@ bool gp_sass_session_end(struct gp_sass_session *s, CUcontext context,
     }
     if (!fetched)
         return false;
-    *fingerprint = gp_fingerprint_of(launch->kernel, gp_run_shape_and_code(launch, run->cc));
+    *fingerprint = fingerprint_of(launch->kernel, run_shape_and_code(launch, run->cc));
     add_records(s, launch, run->cc, count, fingerprint);
     for (size_t i = 0; i < s->count; i++) {
         values[i] = NAN;
-        if (gp_instrumented_value(s->counters, i, &values[i], &absent[i]))
+        if (instrumented_value(s->counters, i, &values[i], &absent[i]))
             absent[i] = GP_NO_REASON;
     }
     return true;

@@ -26,11 +26,11 @@ static void note_facts(struct gp_range_collection *c)
     c->base.facts = (struct gp_batch_facts){
         .session = session,
         .instrumented = c->list.instrumented > 0,
-        .hardware_passes = session ? gp_range_session_hardware_passes(c->session) : 0,
+        .hardware_passes = session ? range_session_hardware_passes(c->session) : 0,
     };
 }
 
-bool gp_ranges_open_session(struct gp_range_collection *c, struct gp_reason *why)
+bool range_collection_open_session(struct gp_range_collection *c, struct gp_reason *why)
 {
     struct gp_range_config config;
     if (!gp_range_config_make(&config, c->device.chip, c->list.names, c->list.used,
@@ -38,15 +38,15 @@ bool gp_ranges_open_session(struct gp_range_collection *c, struct gp_reason *why
         gp_range_config_free(&config);
         return false;
     }
-    c->session = gp_range_session_open(c->context, &config, GP_MOST_MEMBERS + GP_MOST_BUNDLES,
-                                       MOST_BYTES, why);
+    c->session =
+        range_session_open(c->context, &config, GP_MOST_MEMBERS + GP_MOST_BUNDLES, MOST_BYTES, why);
     if (c->session)
         c->no_session = GP_NO_REASON;
     note_facts(c);
     return c->session != NULL;
 }
 
-void gp_ranges_lose_session(struct gp_range_collection *c, struct gp_reason why)
+void range_collection_lose_session(struct gp_range_collection *c, struct gp_reason why)
 {
     for (unsigned i = 0; i < c->base.batch.count; i++) {
         struct gp_member *m = c->base.batch.members[i];
@@ -62,31 +62,31 @@ void gp_ranges_lose_session(struct gp_range_collection *c, struct gp_reason why)
 
 static void close_session(struct gp_range_collection *c)
 {
-    gp_range_session_close(c->session, true);
+    range_session_close(c->session, true);
     c->session = NULL;
 }
 
-void gp_ranges_take(struct gp_range_collection *c)
+void range_collection_take(struct gp_range_collection *c)
 {
-    gp_values_take(c);
-    gp_bundles_take(c);
+    values_take(c);
+    bundles_take(c);
     if (c->session)
-        gp_range_session_forget_values(c->session);
+        range_session_forget_values(c->session);
 }
 
 /* Enabling afresh, as an object that has failed once does not recover. */
 static bool open_anew(struct gp_range_collection *c)
 {
     struct gp_reason why;
-    gp_ranges_take(c);
+    range_collection_take(c);
     close_session(c);
-    if (gp_ranges_open_session(c, &why))
+    if (range_collection_open_session(c, &why))
         return true;
-    gp_ranges_lose_session(c, why);
+    range_collection_lose_session(c, why);
     return false;
 }
 
-bool gp_ranges_have_session(struct gp_range_collection *c)
+bool range_collection_have_session(struct gp_range_collection *c)
 {
     if (c->no_session.cause)
         return gp_clock_seconds() >= c->retry_at && open_anew(c);
@@ -95,37 +95,36 @@ bool gp_ranges_have_session(struct gp_range_collection *c)
 
 /* Beside a session with the hardware's counters the SASS metrics compare launches; without one
  * they count. */
-void gp_ranges_open_sass(struct gp_range_collection *c)
+void range_collection_open_sass(struct gp_range_collection *c)
 {
     size_t count = c->list.instrumented;
     if (!count)
         return;
     c->tells = !c->no_session.cause;
     if (!c->tells) {
-        c->sass = gp_sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
-                                        c->own, c->no_session, c->sass_unavailable, &c->no_sass);
+        c->sass = sass_session_count(&c->device, c->list.names + c->list.hardware_used, count,
+                                     c->own, c->no_session, c->sass_unavailable, &c->no_sass);
         return;
     }
     c->no_sass = GP_REASON_TEXT(
         NOT_TOGETHER, "the check counters would take a pass of their own beside this selection");
     if (c->list.check_count < GP_LEAST_CHECKS)
         return;
-    c->recall =
-        gp_recall_new(count + c->list.own_count + c->list.check_count, c->list.hardware_used);
-    c->sass = c->recall ? gp_sass_session_tell(&c->device, c->own, &c->no_sass) : NULL;
+    c->recall = recall_new(count + c->list.own_count + c->list.check_count, c->list.hardware_used);
+    c->sass = c->recall ? sass_session_tell(&c->device, c->own, &c->no_sass) : NULL;
 }
 
 /* They count nothing here, as shows by then. */
 static void give_up_sass(struct gp_range_collection *c, struct gp_reason why)
 {
-    gp_sass_session_rest(c->sass, c->context);
-    gp_sass_session_close(c->sass, true);
+    sass_session_rest(c->sass, c->context);
+    sass_session_close(c->sass, true);
     c->sass = NULL;
     c->no_sass = why;
 }
 
 /* Without the right to read counters they may be refused, or count in vain. */
-void gp_ranges_note_sass(struct gp_range_collection *c, bool counted, struct gp_reason why)
+void range_collection_note_sass(struct gp_range_collection *c, bool counted, struct gp_reason why)
 {
     c->uncounted = counted ? 0 : c->uncounted + 1;
     c->counted += counted;
@@ -134,7 +133,7 @@ void gp_ranges_note_sass(struct gp_range_collection *c, bool counted, struct gp_
         give_up_sass(c, why);
 }
 
-bool gp_ranges_are_on_trial(const struct gp_range_collection *c)
+bool range_collection_are_on_trial(const struct gp_range_collection *c)
 {
     return c->no_session.cause == GP_CAUSE_NO_PERMISSION && c->counted < LEAST_COUNTED;
 }

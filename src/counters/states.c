@@ -20,18 +20,18 @@ static const struct {
 #include "counters/states.def"
 };
 
-const char *gp_launch_state_words(enum gp_launch_state state)
+const char *launch_state_words(enum gp_launch_state state)
 {
     return states[state].words;
 }
 
-const char *gp_launch_state_sentence(enum gp_launch_state state)
+const char *launch_state_sentence(enum gp_launch_state state)
 {
     return states[state].sentence;
 }
 
-bool gp_launch_state_after(enum gp_launch_state state, enum gp_launch_event event,
-                           enum gp_launch_state *after)
+bool launch_state_after(enum gp_launch_state state, enum gp_launch_event event,
+                        enum gp_launch_state *after)
 {
     for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
         if ((moves[i].from == state || moves[i].from == GP_LAUNCH_ANY) && moves[i].event == event) {
@@ -45,7 +45,7 @@ bool gp_launch_state_after(enum gp_launch_state state, enum gp_launch_event even
 void gp_launch_move(enum gp_launch_state *state, enum gp_launch_event event)
 {
     static struct gp_say_limit said;
-    if (!gp_launch_state_after(*state, event, state))
+    if (!launch_state_after(*state, event, state))
         gp_say_limited(&said, 1,
                        "a fault of gpuprof: a launch that is %s has no move %d; please report it",
                        states[*state].words, (int)event);

@@ -6,33 +6,33 @@
 #define NOT_COUNTED_OF_LIKE \
     GP_REASON_TEXT(UNLIKE, "the counter was not counted of the launch that was alike either")
 
-double *gp_values_of(const struct gp_range_collection *c, const struct gp_member *m)
+double *values_of_member(const struct gp_range_collection *c, const struct gp_member *m)
 {
     return &c->values[m->number * c->list.width];
 }
 
-struct gp_reason *gp_absent_of(const struct gp_range_collection *c, const struct gp_member *m)
+struct gp_reason *absent_of_member(const struct gp_range_collection *c, const struct gp_member *m)
 {
     return &c->absent[m->number * c->list.width];
 }
 
-void gp_values_clear(struct gp_range_collection *c, const struct gp_member *m)
+void values_clear(struct gp_range_collection *c, const struct gp_member *m)
 {
     for (size_t i = 0; i < c->list.width; i++) {
-        gp_values_of(c, m)[i] = NAN;
-        gp_absent_of(c, m)[i] = GP_NO_REASON;
+        values_of_member(c, m)[i] = NAN;
+        absent_of_member(c, m)[i] = GP_NO_REASON;
     }
 }
 
-/* The check counters, which are of the hardware, come last in a row of gp_values_make_row. */
-const double *gp_checks_in_row(const struct gp_range_collection *c, const double *row)
+/* The check counters, which are of the hardware, come last in a row of values_make_row. */
+const double *checks_in_row(const struct gp_range_collection *c, const double *row)
 {
     return row + c->list.instrumented + c->list.own_count;
 }
 
-void gp_values_make_row(const struct gp_range_collection *c, const struct gp_member *m, double *row)
+void values_make_row(const struct gp_range_collection *c, const struct gp_member *m, double *row)
 {
-    const double *values = gp_values_of(c, m);
+    const double *values = values_of_member(c, m);
     for (size_t i = 0; i < c->list.instrumented; i++)
         *row++ = values[c->list.columns[c->list.hardware_used + i]];
     for (size_t i = 0; i < c->list.own_count; i++)
@@ -41,25 +41,25 @@ void gp_values_make_row(const struct gp_range_collection *c, const struct gp_mem
         *row++ = values[c->list.checks[w]];
 }
 
-void gp_values_learn_hardware(struct gp_range_collection *c, const struct gp_member *m)
+void values_learn_hardware(struct gp_range_collection *c, const struct gp_member *m)
 {
-    const double *values = gp_values_of(c, m);
-    if (!gp_values_are_whole(c, m) || m->hardware_lost.cause)
+    const double *values = values_of_member(c, m);
+    if (!values_are_whole(c, m) || m->hardware_lost.cause)
         return;
     for (size_t i = 0; i < c->list.hardware_used; i++)
         c->hardware_row[i] = values[c->list.columns[i]];
-    gp_recall_note_hardware(c->recall, &m->fingerprint, &m->kind, c->hardware_row);
+    recall_note_hardware(c->recall, &m->fingerprint, &m->kind, c->hardware_row);
 }
 
-bool gp_values_take_hardware(struct gp_range_collection *c, struct gp_member *m)
+bool values_take_hardware(struct gp_range_collection *c, struct gp_member *m)
 {
-    const struct gp_fingerprint which = gp_fingerprint_with_work(&m->fingerprint, &m->kind);
-    const double *values = gp_recall_hardware(c->recall, &which);
+    const struct gp_fingerprint which = fingerprint_with_work(&m->fingerprint, &m->kind);
+    const double *values = recall_hardware(c->recall, &which);
     for (size_t i = 0; values && i < c->list.hardware_used; i++)
-        gp_values_of(c, m)[c->list.columns[i]] = values[i];
+        values_of_member(c, m)[c->list.columns[i]] = values[i];
     if (!values)
         return false;
-    m->passes = gp_range_session_hardware_passes(c->session);
+    m->passes = range_session_hardware_passes(c->session);
     m->hardware_lost = GP_NO_REASON;
     return true;
 }
@@ -68,24 +68,24 @@ bool gp_values_take_hardware(struct gp_range_collection *c, struct gp_member *m)
 static void learn_launch(struct gp_range_collection *c, const struct gp_member *m)
 {
     double *row = c->row;
-    gp_values_make_row(c, m, row);
+    values_make_row(c, m, row);
     for (size_t w = 0; w < c->list.check_count; w++)
-        if (isnan(gp_checks_in_row(c, row)[w]))
+        if (isnan(checks_in_row(c, row)[w]))
             return;
-    gp_recall_learn(c->recall, &m->fingerprint, row);
-    gp_values_learn_hardware(c, m);
+    recall_learn(c->recall, &m->fingerprint, row);
+    values_learn_hardware(c, m);
     if (m->run.when != GP_RUN_LATER) /* else that was when its fingerprint was found */
-        gp_recall_found(c->recall, &m->kind, &m->fingerprint, true);
+        recall_found(c->recall, &m->kind, &m->fingerprint, true);
 }
 
-bool gp_values_agree(const struct gp_range_collection *c, const struct gp_member *m,
-                     const double *row, size_t count)
+bool values_agree(const struct gp_range_collection *c, const struct gp_member *m, const double *row,
+                  size_t count)
 {
-    const double *values = gp_values_of(c, m);
+    const double *values = values_of_member(c, m);
     bool agree = row != NULL;
     for (size_t w = 0; agree && w < count; w++) {
-        double value = values[c->list.checks[w]], wanted = gp_checks_in_row(c, row)[w];
-        agree = fabs(value - wanted) <= gp_check_tolerance(m->retries, w, wanted);
+        double value = values[c->list.checks[w]], wanted = checks_in_row(c, row)[w];
+        agree = fabs(value - wanted) <= check_tolerance(m->retries, w, wanted);
     }
     return agree;
 }
@@ -94,8 +94,8 @@ bool gp_values_agree(const struct gp_range_collection *c, const struct gp_member
  * them. */
 static void unrecall(struct gp_range_collection *c, const struct gp_member *m, struct gp_reason why)
 {
-    double *values = gp_values_of(c, m);
-    struct gp_reason *absent = gp_absent_of(c, m);
+    double *values = values_of_member(c, m);
+    struct gp_reason *absent = absent_of_member(c, m);
     for (size_t i = 0; i < c->list.instrumented + c->list.own_count; i++) {
         size_t column = i < c->list.instrumented ? c->list.columns[c->list.hardware_used + i]
                                                  : c->list.own_columns[i - c->list.instrumented];
@@ -108,21 +108,21 @@ static void unrecall(struct gp_range_collection *c, const struct gp_member *m, s
  * taken for it; else these are not its own. */
 static void compare_checks(struct gp_range_collection *c, struct gp_member *m)
 {
-    const double *row = gp_recall_find(c->recall, &m->fingerprint);
+    const double *row = recall_find(c->recall, &m->fingerprint);
     if (!row)
         return; /* forgotten: there is nothing to compare with */
-    bool all = gp_values_agree(c, m, row, c->list.check_count);
-    gp_recall_found(c->recall, &m->kind, &m->fingerprint, all);
-    if (gp_values_agree(c, m, row, GP_LEAST_CHECKS))
+    bool all = values_agree(c, m, row, c->list.check_count);
+    recall_found(c->recall, &m->kind, &m->fingerprint, all);
+    if (values_agree(c, m, row, GP_LEAST_CHECKS))
         return;
-    gp_recall_bar(c->recall, &m->fingerprint);
+    recall_bar(c->recall, &m->fingerprint);
     unrecall(c, m, GP_REASON(UNLIKE));
 }
 
-bool gp_values_are_whole(const struct gp_range_collection *c, const struct gp_member *m)
+bool values_are_whole(const struct gp_range_collection *c, const struct gp_member *m)
 {
     return m->run.when == GP_RUN_ONCE ? m->passes > 0
-                                      : m->passes == gp_range_session_hardware_passes(c->session);
+                                      : m->passes == range_session_hardware_passes(c->session);
 }
 
 static void lose_values(const struct gp_range_collection *c, struct gp_member *m)
@@ -130,7 +130,7 @@ static void lose_values(const struct gp_range_collection *c, struct gp_member *m
     if (!m->hardware_lost.cause)
         m->hardware_lost = gp_reason_or(
             c->no_session, GP_REASON_TEXT(CUPTI_FAILED, "CUPTI dropped the launch's counts"));
-    if (gp_launch_is_measured(m->state))
+    if (launch_is_measured(m->state))
         gp_launch_move(&m->state, GP_LAUNCH_LOSE);
 }
 
@@ -140,18 +140,18 @@ static void take_values(struct gp_range_collection *c, struct gp_member *m)
     if (!m->in_session)
         return;
     m->in_session = false;
-    const double *values = c->session ? gp_range_session_values(c->session, m->number) : NULL;
+    const double *values = c->session ? range_session_values(c->session, m->number) : NULL;
     if (!values) {
         lose_values(c, m);
         return;
     }
-    bool whole = gp_values_are_whole(c, m), measured = gp_launch_is_measured(m->state);
+    bool whole = values_are_whole(c, m), measured = launch_is_measured(m->state);
     size_t first = whole ? 0 : c->list.hardware_used;
     size_t end = measured ? c->list.used : c->list.hardware_used;
     for (size_t i = first; i < end; i++)
         if (!isnan(values[i]))
-            gp_values_of(c, m)[c->list.columns[i]] = values[i];
-    if (m->run.when == GP_RUN_LATER && whole && gp_values_show_no_matrices(c, m))
+            values_of_member(c, m)[c->list.columns[i]] = values[i];
+    if (m->run.when == GP_RUN_LATER && whole && values_show_no_matrices(c, m))
         m->run.cost->no_matrices = true;
     /* A launch that waits was confirmed before it was recalled. */
     if (m->run.when != GP_RUN_LATER && m->state == GP_LAUNCH_RECALLED && whole)
@@ -164,30 +164,30 @@ static void take_values(struct gp_range_collection *c, struct gp_member *m)
     gp_launch_move(&m->state, GP_LAUNCH_LEARN);
 }
 
-void gp_values_take(struct gp_range_collection *c)
+void values_take(struct gp_range_collection *c)
 {
     const struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; i < b->count; i++)
         take_values(c, b->members[i]);
 }
 
-int gp_ranges_cc(const struct gp_range_collection *c)
+int range_collection_cc(const struct gp_range_collection *c)
 {
     return 10 * c->device.cc_major + c->device.cc_minor;
 }
 
-bool gp_values_are_measured(const struct gp_range_collection *c, const struct gp_member *m)
+bool values_are_measured(const struct gp_range_collection *c, const struct gp_member *m)
 {
     bool any = false;
     for (size_t i = c->list.hardware_used; !any && i < c->list.used; i++)
-        any = !isnan(gp_values_of(c, m)[c->list.columns[i]]);
-    return any && gp_launch_is_measured(m->state);
+        any = !isnan(values_of_member(c, m)[c->list.columns[i]]);
+    return any && launch_is_measured(m->state);
 }
 
-void gp_values_take_row(struct gp_range_collection *c, const struct gp_member *m, const double *row)
+void values_take_row(struct gp_range_collection *c, const struct gp_member *m, const double *row)
 {
-    double *values = gp_values_of(c, m);
-    struct gp_reason *absent = gp_absent_of(c, m);
+    double *values = values_of_member(c, m);
+    struct gp_reason *absent = absent_of_member(c, m);
     for (size_t i = 0; i < c->list.instrumented; i++)
         values[c->list.columns[c->list.hardware_used + i]] = row[i];
     for (size_t i = 0; i < c->list.own_count; i++) {
@@ -235,9 +235,9 @@ static struct gp_reason missing_instrumented(const struct gp_range_collection *c
         return gp_reason_or(c->no_session, GP_REASON(NO_PASS));
     if (m->state == GP_LAUNCH_LIKE_MEMBER)
         return GP_REASON_TEXT(UNLIKE, "the launch that this one is like could not be measured");
-    if (gp_launch_is_undecided(m->state) && m->run.when == GP_RUN_LATER)
+    if (launch_is_undecided(m->state) && m->run.when == GP_RUN_LATER)
         return gp_reason_or(c->no_session, not_run);
-    bool counted = gp_launch_is_measured(m->state) || m->state == GP_LAUNCH_RECALLED ||
+    bool counted = launch_is_measured(m->state) || m->state == GP_LAUNCH_RECALLED ||
                    m->state == GP_LAUNCH_COUNTED;
     return counted ? GP_REASON(NOTHING_COUNTED) : not_run;
 }
@@ -247,7 +247,7 @@ static struct gp_reason missing_hardware(const struct gp_range_collection *c,
 {
     if (m->hardware_lost.cause)
         return m->hardware_lost;
-    unsigned passes = c->session ? gp_range_session_hardware_passes(c->session) : 0;
+    unsigned passes = c->session ? range_session_hardware_passes(c->session) : 0;
     if (m->passes && m->passes == passes && (passes == 1 || m->run.when != GP_RUN_ONCE))
         return GP_REASON(NOTHING_COUNTED);
     return c->no_session.cause && !m->passes ? c->no_session : not_run;
@@ -258,7 +258,7 @@ static struct gp_reason missing(const struct gp_range_collection *c, const struc
                                 size_t column, struct gp_reason not_run)
 {
     bool instrumented = c->list.is_instrumented[column];
-    if (m->in_session && (!instrumented || gp_launch_is_measured(m->state)))
+    if (m->in_session && (!instrumented || launch_is_measured(m->state)))
         return GP_REASON(NOT_READ);
     if (is_own(c, column) && !is_counted_by_sass(m))
         return missing_own(c, m);
@@ -273,17 +273,17 @@ static bool tensor_cores_rested(const struct gp_range_collection *c, const struc
 {
     for (size_t i = 0; i < c->list.count; i++)
         if (strcmp(c->counters[i].name, TENSOR_CYCLES) == 0)
-            return !c->list.unavailable[i].cause && gp_values_of(c, m)[i] == 0;
+            return !c->list.unavailable[i].cause && values_of_member(c, m)[i] == 0;
     return false;
 }
 
 static bool tensor_cores_do_fp64(const struct gp_range_collection *c)
 {
-    const int cc = gp_ranges_cc(c);
+    const int cc = range_collection_cc(c);
     return cc == 80 || cc == 90 || cc == 100;
 }
 
-bool gp_values_show_no_matrices(const struct gp_range_collection *c, const struct gp_member *m)
+bool values_show_no_matrices(const struct gp_range_collection *c, const struct gp_member *m)
 {
     return tensor_cores_do_fp64(c) && tensor_cores_rested(c, m);
 }
@@ -303,11 +303,11 @@ static void note_rest(struct gp_range_collection *c, const struct gp_member *m)
     }
 }
 
-const struct gp_counter *gp_values_read(struct gp_range_collection *c, const struct gp_member *m,
-                                        struct gp_reason not_run, size_t *count)
+const struct gp_counter *values_read(struct gp_range_collection *c, const struct gp_member *m,
+                                     struct gp_reason not_run, size_t *count)
 {
-    const double *values = gp_values_of(c, m);
-    const struct gp_reason *absent = gp_absent_of(c, m);
+    const double *values = values_of_member(c, m);
+    const struct gp_reason *absent = absent_of_member(c, m);
     for (size_t i = 0; i < c->list.count; i++) {
         c->counters[i].value = values[i];
         c->counters[i].absent = c->list.unavailable[i].cause ? c->list.unavailable[i]

@@ -78,7 +78,7 @@ static void unlock_queue(void)
 static struct gp_thread *enter(void)
 {
     pthread_once(&prepared, prepare);
-    return gp_thread_enter();
+    return thread_enter();
 }
 
 /* A thread that has left calls this; cheap while nobody waits for that. */
@@ -196,7 +196,7 @@ void gp_gate_leave_cancellable(void)
     tell_locker();
 }
 
-void gp_gate_abandon(struct gp_thread *t)
+void gate_abandon(struct gp_thread *t)
 {
     set_own(&t->calls, 0);
     set_own(&t->admitted, false);
@@ -270,7 +270,7 @@ void gp_gate_queue(void)
     lock_queue();
 }
 
-bool gp_gate_lock_queued(double seconds)
+bool gate_lock_queued(double seconds)
 {
     if (is_inside())
         return false;
@@ -298,10 +298,10 @@ void gp_gate_unlock_and_enter(bool locked)
     gp_gate_unlock_queued(false);
 }
 
-bool gp_gate_lock(double seconds)
+bool gate_lock(double seconds)
 {
     gp_gate_queue();
-    bool locked = gp_gate_lock_queued(seconds);
+    bool locked = gate_lock_queued(seconds);
     if (!locked)
         gp_gate_unlock_queued(locked);
     return locked;

@@ -25,11 +25,11 @@ bool gp_gate_is_entered_here(void);
 
 /* A thread has ended, or was cancelled, wherever it was: it has left. */
 struct gp_thread;
-void gp_gate_abandon(struct gp_thread *thread);
+void gate_abandon(struct gp_thread *thread);
 
 /* Locks the gate, waiting for calls that are inside; they may wait for the GPU, which may wait
  * for us, so the wait ends after so many seconds with false. */
-bool gp_gate_lock(double seconds);
+bool gate_lock(double seconds);
 void gp_gate_unlock(void);
 
 /* Lock and unlock in steps, for work that has to be done in any case. From queueing to unlocking
@@ -37,7 +37,7 @@ void gp_gate_unlock(void);
  * that is enough, and only threads before us in the queue are waited for. The thread that has
  * queued locks; false where the wait ended. */
 void gp_gate_queue(void);
-bool gp_gate_lock_queued(double seconds);
+bool gate_lock_queued(double seconds);
 void gp_gate_unlock_queued(bool locked);
 /* Unlocks, and enters the gate before the next one in the queue can lock it: nothing is measured in
  * between. To be ended by gp_gate_leave. */

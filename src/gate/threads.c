@@ -19,7 +19,7 @@ static void end(void *its_own)
 {
     struct gp_thread *t = its_own;
     gp_thread_own = NULL;
-    gp_gate_abandon(t);
+    gate_abandon(t);
     atomic_store(&t->taken, false);
 }
 
@@ -67,7 +67,7 @@ static struct gp_thread *take(void)
     return NULL;
 }
 
-struct gp_thread *gp_thread_enter(void)
+struct gp_thread *thread_enter(void)
 {
     int saved_errno = errno;
     gp_cancel_hold();

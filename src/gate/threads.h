@@ -20,7 +20,7 @@ extern __thread struct gp_thread *gp_thread_own __attribute__((tls_model("initia
 
 /* The calling thread's notes from now on, until the thread ends or is cancelled: then it leaves the
  * gate. NULL where out of memory. Leaves errno as it was. */
-struct gp_thread *gp_thread_enter(void);
+struct gp_thread *thread_enter(void);
 
 /* The notes of all threads, also of some that ended: through `next`. The list only ever grows, so
  * it can be read at any time. */

@@ -103,13 +103,13 @@ static bool note_closing(bool locked, double seconds)
 bool gp_gate_lock_queued_in_time(void)
 {
     double seconds = limit_while_stuck(GP_STUCK_SECONDS, LEAST_SHUT_SECONDS);
-    return note_closing(gp_gate_lock_queued(seconds), seconds);
+    return note_closing(gate_lock_queued(seconds), seconds);
 }
 
 bool gp_gate_lock_in_time(void)
 {
     double seconds = limit_while_stuck(STUCK_LAUNCH_SECONDS, 0);
-    return note_closing(gp_gate_lock(seconds), seconds);
+    return note_closing(gate_lock(seconds), seconds);
 }
 
 /* ---- launches that do not end by themselves -------------------------------------------------- */

@@ -30,7 +30,7 @@ void gp_wait_was_in_vain(double seconds);
 CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited);
 CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited);
 
-/* gp_gate_lock_queued and gp_gate_lock within the limit. Where the last wait was in vain the next
+/* gate_lock_queued and gate_lock within the limit. Where the last wait was in vain the next
  * one is shorter: GP_STUCK_SECONDS, and for a launch less. */
 #define GP_STUCK_SECONDS 0.01
 bool gp_gate_lock_queued_in_time(void);

@@ -24,7 +24,7 @@
     GP_REASON_TEXT(SHARED_MEMORY, \
                    "the graph copies from memory of another context, device or process")
 
-bool gp_graph_may_run_again(const struct gp_graph_clone *g)
+bool graph_may_run_again(const struct gp_graph_clone *g)
 {
     return !g->calls_host && g->runs.in_vain < MOST_IN_VAIN;
 }
@@ -42,8 +42,8 @@ static bool add_source(const struct gp_graph_node *n, const struct gp_graph_clon
     CUDA_MEMCPY3D_v2 c = {0};
     if (n->type != CU_GRAPH_NODE_TYPE_MEMCPY)
         return true;
-    return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
-           (gp_copy_end_of_source(&c, g->stand_ins) != GP_ON_DEVICE || add_address(a, c.srcDevice));
+    return graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
+           (copy_end_of_source(&c, g->stand_ins) != GP_ON_DEVICE || add_address(a, c.srcDevice));
 }
 
 static bool add_copy_or_fill(const struct gp_graph_node *n, const struct gp_graph_clone *g,
@@ -51,8 +51,7 @@ static bool add_copy_or_fill(const struct gp_graph_node *n, const struct gp_grap
 {
     struct gp_graph_written w;
     *why = OUT_OF_ROOM;
-    return gp_graph_read_written(n, g->stand_ins, &w) && add_address(a, w.base) &&
-           add_source(n, g, a);
+    return graph_read_written(n, g->stand_ins, &w) && add_address(a, w.base) && add_source(n, g, a);
 }
 
 static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clone *g,
@@ -60,10 +59,10 @@ static bool add_kernel(const struct gp_graph_node *n, const struct gp_graph_clon
 {
     struct gp_node_launch k;
     *why = GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the parameters of a kernel are not known");
-    if (gp_node_launch_make(&k, n, g->stand_ins, stream, false) != CUDA_SUCCESS)
+    if (node_launch_make(&k, n, g->stand_ins, stream, false) != CUDA_SUCCESS)
         return false;
     bool added = gp_again_add_kernel(a, &k.call, why);
-    gp_node_launch_free(&k);
+    node_launch_free(&k);
     return added;
 }
 
@@ -91,7 +90,7 @@ static bool leave_out(struct gp_graph_node *n, const struct gp_graph_clone *g,
     *why = NOT_READ;
     if (n->disabled)
         return true;
-    if (!gp_graph_read_written(n, g->stand_ins, &w))
+    if (!graph_read_written(n, g->stand_ins, &w))
         return false;
     n->left_out = w.side == GP_ON_HOST;
     *why = IN_ARRAYS;
@@ -104,8 +103,8 @@ static bool is_source_copied(const struct gp_graph_node *n, const struct gp_grap
     CUDA_MEMCPY3D_v2 c = {0};
     if (n->type != CU_GRAPH_NODE_TYPE_MEMCPY)
         return true;
-    return gp_graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
-           (gp_copy_end_of_source(&c, g->stand_ins) != GP_ON_DEVICE ||
+    return graph_read_copy(n, g->stand_ins, &c) == CUDA_SUCCESS &&
+           (copy_end_of_source(&c, g->stand_ins) != GP_ON_DEVICE ||
             gp_again_reaches(a, c.srcDevice));
 }
 
@@ -118,7 +117,7 @@ static bool is_copied(const struct gp_graph_node *n, const struct gp_graph_clone
     if (n->disabled || n->left_out)
         return true;
     *why = TO_ELSEWHERE;
-    if (!gp_graph_read_written(n, g->stand_ins, &w) || (w.base && !gp_again_reaches(a, w.base)))
+    if (!graph_read_written(n, g->stand_ins, &w) || (w.base && !gp_again_reaches(a, w.base)))
         return false;
     *why = FROM_ELSEWHERE;
     return is_source_copied(n, g, a);
@@ -134,7 +133,7 @@ static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, struct gp_rea
     *why = FAR_APART;
     if (own && g->stand_ins->far_apart)
         return false;
-    if (!gp_host_sources_need(g, &brought, why))
+    if (!host_sources_need(g, &brought, why))
         return false;
     if (own + brought == 0)
         return true;
@@ -147,8 +146,8 @@ static bool stand_in(struct gp_graph_clone *g, struct gp_again *a, struct gp_rea
     if (!base)
         return false;
     if (own)
-        gp_stand_ins_enter(g->stand_ins, base);
-    return brought == 0 || gp_host_sources_take(g, base + own, brought, why);
+        stand_ins_enter(g->stand_ins, base);
+    return brought == 0 || host_sources_take(g, base + own, brought, why);
 }
 
 static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
@@ -169,8 +168,8 @@ static bool save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
     return well;
 }
 
-bool gp_graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
-                   struct gp_reason *why)
+bool graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a,
+                struct gp_reason *why)
 {
     bool saved = save(g, stream, a, why);
     if (!a->not_yet)
@@ -178,7 +177,7 @@ bool gp_graph_save(struct gp_graph_clone *g, CUstream stream, struct gp_again *a
     return saved;
 }
 
-void gp_graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
+void graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
 {
     if (a->rewound)
         g->runs.in_vain = 0;
@@ -186,8 +185,8 @@ void gp_graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
         g->runs.in_vain = MOST_IN_VAIN; /* each wait for it holds the program up */
     gp_again_end(a);
     if (g->stand_ins)
-        gp_stand_ins_leave(g->stand_ins);
-    gp_host_sources_leave(g);
+        stand_ins_leave(g->stand_ins);
+    host_sources_leave(g);
     for (unsigned i = 0; i < g->order.count; i++)
         g->nodes[i].left_out = false;
 }

@@ -8,12 +8,12 @@
 
 /* Saves the memory that a launch of the graph into that stream will reach, nothing else running.
  * False, with the reason in *why, where its nodes cannot run again. To be ended by
- * gp_graph_again_ends in any case. With the gate locked. */
-bool gp_graph_save(struct gp_graph_clone *graph, CUstream stream, struct gp_again *again,
-                   struct gp_reason *why);
-void gp_graph_again_ends(struct gp_graph_clone *graph, struct gp_again *again);
+ * graph_again_ends in any case. With the gate locked. */
+bool graph_save(struct gp_graph_clone *graph, CUstream stream, struct gp_again *again,
+                struct gp_reason *why);
+void graph_again_ends(struct gp_graph_clone *graph, struct gp_again *again);
 
 /* Where that has often been in vain it is not tried any more. */
-bool gp_graph_may_run_again(const struct gp_graph_clone *graph);
+bool graph_may_run_again(const struct gp_graph_clone *graph);
 
 #endif

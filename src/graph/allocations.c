@@ -61,7 +61,7 @@ static bool list_node(struct gp_graph_allocations *a, CUgraphNode node, unsigned
 static bool list(struct gp_graph_allocations *a, CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? graph_nodes(graph, &count) : NULL;
     bool known = nodes != NULL;
     for (size_t i = 0; known && i < count; i++)
         known = list_node(a, nodes[i], depth);
@@ -69,7 +69,7 @@ static bool list(struct gp_graph_allocations *a, CUgraph graph, unsigned depth)
     return known;
 }
 
-struct gp_graph_allocations *gp_graph_allocations(CUgraph graph)
+struct gp_graph_allocations *graph_allocations(CUgraph graph)
 {
     struct gp_graph_allocations *a = calloc(1, sizeof(*a));
     if (a && gp_cuda.cuGraphGetNodes && gp_cuda.cuGraphNodeGetType &&
@@ -103,7 +103,7 @@ static bool are_all_freed(const struct gp_graph_allocations *a)
     return all;
 }
 
-bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *a)
+bool graph_keeps_to_itself(const struct gp_graph_allocations *a)
 {
     bool own = are_all_freed(a);
     for (unsigned i = 0; own && i < a->made_count; i++)
@@ -115,7 +115,7 @@ bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *a)
 
 static bool may_leave_memory(CUgraph graph)
 {
-    struct gp_graph_allocations *a = gp_graph_allocations(graph);
+    struct gp_graph_allocations *a = graph_allocations(graph);
     bool all_freed = a && are_all_freed(a);
     free(a);
     return !all_freed;

@@ -22,10 +22,10 @@ struct gp_graph_allocations {
 };
 
 /* The allocations of the graph and its child graphs; to be freed. NULL where not all are known. */
-struct gp_graph_allocations *gp_graph_allocations(CUgraph graph);
+struct gp_graph_allocations *graph_allocations(CUgraph graph);
 /* True where it frees all that it allocates, and nothing else, and all lies on the current device.
  */
-bool gp_graph_keeps_to_itself(const struct gp_graph_allocations *allocations);
+bool graph_keeps_to_itself(const struct gp_graph_allocations *allocations);
 
 /* A graph of the program has got a node that allocates. */
 void gp_graph_allocates(void);

@@ -13,7 +13,7 @@
 
 /* ---- the parts of a graph -------------------------------------------------------------------- */
 
-CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count)
+CUgraphNode *graph_nodes(CUgraph graph, size_t *count)
 {
     *count = 0;
     if (gp_cuda.cuGraphGetNodes(graph, NULL, count) != CUDA_SUCCESS || *count > GP_MOST_GRAPH_NODES)
@@ -102,7 +102,7 @@ static bool read_edges(struct reading *r, CUgraph graph, const struct gp_graph_o
                        size_t count)
 {
     struct gp_graph_edges e;
-    bool well = gp_graph_edges_of(graph, &e);
+    bool well = graph_edges_of(graph, &e);
     for (size_t i = 0; i < e.count && well; i++) {
         const struct gp_graph_original *from = find_original(own, count, e.from[i]);
         const struct gp_graph_original *to = find_original(own, count, e.to[i]);
@@ -112,7 +112,7 @@ static bool read_edges(struct reading *r, CUgraph graph, const struct gp_graph_o
             r->ends[to->index].follows = true;
         }
     }
-    gp_graph_edges_free(&e);
+    graph_edges_free(&e);
     return well;
 }
 
@@ -159,7 +159,7 @@ static bool read_node(struct reading *r, CUgraphNode node, unsigned parent)
 static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
 {
     size_t count;
-    CUgraphNode *nodes = gp_graph_nodes(graph, &count);
+    CUgraphNode *nodes = graph_nodes(graph, &count);
     struct gp_graph_original *own = calloc(count + 1, sizeof(*own));
     bool well = nodes && own;
     for (size_t i = 0; i < count && well; i++) {
@@ -185,9 +185,9 @@ static enum gp_graph_reason find_order(struct gp_graph_clone *c, const struct re
     for (unsigned i = 0; i < r->count; i++)
         may_wait[i] = r->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL ||
                       r->nodes[i].type == CU_GRAPH_NODE_TYPE_HOST;
-    bool found = gp_graph_order_find(r->count, r->edges, r->edge_count, &c->order);
+    bool found = graph_order_find(r->count, r->edges, r->edge_count, &c->order);
     if (found)
-        c->spread = gp_graph_order_spread(&c->order, may_wait);
+        c->spread = graph_order_spread(&c->order, may_wait);
     free(may_wait);
     return found ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
 }
@@ -211,7 +211,7 @@ static void read_configuration(struct gp_graph_node *node, const CUDA_KERNEL_NOD
     node->cluster[2] = value.clusterDim.z;
 }
 
-bool gp_graph_node_read(struct gp_graph_node *node, CUcontext *context)
+bool graph_node_read(struct gp_graph_node *node, CUcontext *context)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 p = {0};
     CUmodule module = NULL;
@@ -233,7 +233,7 @@ static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
         CUcontext context;
         if (c->nodes[i].type != CU_GRAPH_NODE_TYPE_KERNEL)
             continue;
-        if (!gp_graph_node_read(&c->nodes[i], &context))
+        if (!graph_node_read(&c->nodes[i], &context))
             return GP_GRAPH_NOT_COPIED;
         if (context && c->context && context != c->context)
             return GP_GRAPH_SEVERAL_CONTEXTS;
@@ -250,7 +250,7 @@ static enum gp_graph_reason read_kernels(struct gp_graph_clone *c)
 static bool read_originals(struct gp_graph_clone *c, CUgraph graph)
 {
     size_t count;
-    CUgraphNode *nodes = gp_graph_nodes(graph, &count);
+    CUgraphNode *nodes = graph_nodes(graph, &count);
     struct gp_graph_original *clones = calloc(c->order.count + 1, sizeof(*clones));
     c->originals = calloc(count + 1, sizeof(*c->originals));
     bool well = nodes && clones && c->originals;
@@ -295,7 +295,7 @@ static bool copy_node(struct gp_graph_clone *c, struct gp_graph_node *n, CUconte
     n->node = NULL;
     switch (n->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        return gp_graph_kernel_copy(c->graph, original, context, &n->node);
+        return graph_kernel_copy(c->graph, original, context, &n->node);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         n->work = &c->works[n - c->nodes];
         return gp_cuda.cuGraphMemcpyNodeGetParams(original, &n->work->copy) == CUDA_SUCCESS;
@@ -357,14 +357,14 @@ static enum gp_graph_reason begin(struct gp_graph_clone *c, CUgraph graph)
 {
     struct gp_graph_kinds kinds;
     enum gp_graph_reason why =
-        driver_can_split() ? gp_graph_inspect(graph, &kinds) : GP_GRAPH_OLD_DRIVER;
+        driver_can_split() ? graph_inspect(graph, &kinds) : GP_GRAPH_OLD_DRIVER;
     if (why != GP_GRAPH_SPLITS)
         return why;
     c->whole = kinds.whole;
     c->calls_host = kinds.calls_host;
     c->waits = kinds.waits;
     if (kinds.allocates) {
-        c->stand_ins = gp_stand_ins_list(graph);
+        c->stand_ins = stand_ins_list(graph);
         if (!c->stand_ins)
             return GP_GRAPH_MEMORY_NODE;
     }
@@ -376,7 +376,7 @@ static enum gp_graph_reason begin(struct gp_graph_clone *c, CUgraph graph)
     return kinds.allocates ? GP_GRAPH_MEMORY_NODE : GP_GRAPH_NOT_COPIED;
 }
 
-enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *c, CUgraph graph)
+enum gp_graph_reason graph_clone_make(struct gp_graph_clone *c, CUgraph graph)
 {
     memset(c, 0, sizeof(*c));
     enum gp_graph_reason why = begin(c, graph);
@@ -385,11 +385,11 @@ enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *c, CUgraph graph
     if (why == GP_GRAPH_NOT_COPIED && c->whole != GP_GRAPH_SPLITS)
         why = c->whole;
     if (why != GP_GRAPH_SPLITS)
-        gp_graph_clone_free(c);
+        graph_clone_free(c);
     return why;
 }
 
-void gp_graph_clone_free(struct gp_graph_clone *c)
+void graph_clone_free(struct gp_graph_clone *c)
 {
     if (c->graph)
         gp_cuda.cuGraphDestroy(c->graph);
@@ -397,11 +397,11 @@ void gp_graph_clone_free(struct gp_graph_clone *c)
     free(c->originals);
     free(c->works);
     free(c->stand_ins);
-    gp_graph_order_free(&c->order);
+    graph_order_free(&c->order);
     memset(c, 0, sizeof(*c));
 }
 
-struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *c, CUgraphNode original)
+struct gp_graph_node *graph_clone_node(const struct gp_graph_clone *c, CUgraphNode original)
 {
     const struct gp_graph_original *o = find_original(c->originals, c->original_count, original);
     return o ? &c->nodes[o->index] : NULL;
@@ -424,7 +424,7 @@ static int primary_contexts(void)
     return used;
 }
 
-bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context)
+bool graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context)
 {
     return graph->context ? graph->context == context : primary_contexts() <= 1;
 }

@@ -64,21 +64,21 @@ struct gp_graph_clone {
 };
 
 /* Clones the graph if it is one that can be taken to pieces; else there is nothing to be freed. */
-enum gp_graph_reason gp_graph_clone_make(struct gp_graph_clone *clone, CUgraph graph);
-void gp_graph_clone_free(struct gp_graph_clone *clone);
+enum gp_graph_reason graph_clone_make(struct gp_graph_clone *clone, CUgraph graph);
+void graph_clone_free(struct gp_graph_clone *clone);
 
 /* Our node for one of the program's, NULL where none is known: nodes in child graphs are not. */
-struct gp_graph_node *gp_graph_clone_node(const struct gp_graph_clone *clone, CUgraphNode original);
+struct gp_graph_node *graph_clone_node(const struct gp_graph_clone *clone, CUgraphNode original);
 
 /* The nodes of a graph of the program's, to be freed. NULL when out of memory, for a graph that the
  * driver does not know, and for one with too many. */
-CUgraphNode *gp_graph_nodes(CUgraph graph, size_t *count);
+CUgraphNode *graph_nodes(CUgraph graph, size_t *count);
 
 /* True when all kernels of the graph run in that context, as far as is known. */
-bool gp_graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
+bool graph_is_in_context(const struct gp_graph_clone *graph, CUcontext context);
 
 /* Reads a kernel's function and configuration, and the context it runs in, NULL where the driver
  * does not tell; false where that cannot be read. */
-bool gp_graph_node_read(struct gp_graph_node *kernel, CUcontext *context);
+bool graph_node_read(struct gp_graph_node *kernel, CUcontext *context);
 
 #endif

@@ -37,14 +37,14 @@ static bool add_kernel(struct listing *l, CUgraphNode node)
         return false;
     struct gp_graph_node *n = &l->nodes[l->count];
     *n = (struct gp_graph_node){.node = node, .type = CU_GRAPH_NODE_TYPE_KERNEL};
-    l->count += gp_graph_node_read(n, &context);
+    l->count += graph_node_read(n, &context);
     return true;
 }
 
 static bool add_kernels(struct listing *l, CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? graph_nodes(graph, &count) : NULL;
     bool well = nodes != NULL;
     for (size_t i = 0; well && i < count; i++) {
         CUgraphNodeType type;
@@ -67,7 +67,7 @@ static bool driver_can_list(void)
            gp_cuda.cuGraphKernelNodeGetAttribute;
 }
 
-struct gp_graph_node *gp_graph_kernels(CUgraph graph, unsigned *count)
+struct gp_graph_node *graph_kernels(CUgraph graph, unsigned *count)
 {
     struct listing l = {0};
     if (!driver_can_list() || !add_kernels(&l, graph, 0)) {
@@ -78,7 +78,7 @@ struct gp_graph_node *gp_graph_kernels(CUgraph graph, unsigned *count)
     return l.nodes;
 }
 
-struct gp_graph_node *gp_graph_kernels_of_clone(const struct gp_graph_clone *clone, unsigned *count)
+struct gp_graph_node *graph_kernels_of_clone(const struct gp_graph_clone *clone, unsigned *count)
 {
     struct listing l = {0};
     for (unsigned i = 0; i < clone->order.count; i++)
@@ -97,15 +97,15 @@ static bool takes(struct gp_graph_node *n)
     return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
 }
 
-void gp_graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
+void graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
 {
     struct gp_launch call = {.function = n->function, .configuration = n->configuration};
     gp_sampling_passed_over(&call, why);
     n->taken = false;
 }
 
-bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
-                    bool *unending)
+bool graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
+                 bool *unending)
 {
     bool taken = false;
     *selected = false;
@@ -122,15 +122,15 @@ bool gp_graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole
         bool counted = takes(n);
         n->taken = counted && interest == GP_WANTED && !as_a_whole;
         if (counted && !n->taken)
-            gp_graph_node_passed_over(n, interest == GP_WANTED ? GP_AS_A_WHOLE
-                                                               : gp_kernel_why_not(interest));
+            graph_node_passed_over(n, interest == GP_WANTED ? GP_AS_A_WHOLE
+                                                            : gp_kernel_why_not(interest));
         taken = taken || n->taken;
     }
     return taken;
 }
 
-void gp_graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
-                          struct gp_graph_listing *l)
+void graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
+                       struct gp_graph_listing *l)
 {
     if (list)
         l->kernels = calloc(count + 1, sizeof(*l->kernels));
@@ -146,17 +146,17 @@ void gp_graph_count_whole(const struct gp_graph_node *nodes, unsigned count, boo
         if (l->kernels)
             l->kernels[l->count++] = n;
         else
-            gp_graph_node_passed_over(&n, GP_TIMED_AS_A_WHOLE);
+            graph_node_passed_over(&n, GP_TIMED_AS_A_WHOLE);
     }
 }
 
-void gp_graph_count_clone(const struct gp_graph_clone *clone, bool list, struct gp_graph_listing *l)
+void graph_count_clone(const struct gp_graph_clone *clone, bool list, struct gp_graph_listing *l)
 {
     l->is_one_kernel = clone->order.count == 1 && clone->nodes[0].type == CU_GRAPH_NODE_TYPE_KERNEL;
-    gp_graph_count_whole(clone->nodes, clone->order.count, list || l->is_one_kernel, l);
+    graph_count_whole(clone->nodes, clone->order.count, list || l->is_one_kernel, l);
 }
 
-bool gp_graph_clone_launches_graphs(const struct gp_graph_clone *clone)
+bool graph_clone_launches_graphs(const struct gp_graph_clone *clone)
 {
     for (unsigned i = 0; i < clone->order.count; i++)
         if (clone->nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL &&
@@ -165,7 +165,7 @@ bool gp_graph_clone_launches_graphs(const struct gp_graph_clone *clone)
     return false;
 }
 
-bool gp_graph_clone_has_disabled(const struct gp_graph_clone *clone)
+bool graph_clone_has_disabled(const struct gp_graph_clone *clone)
 {
     unsigned i = 0;
     while (i < clone->order.count && !clone->nodes[i].disabled)

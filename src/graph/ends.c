@@ -22,25 +22,24 @@ static enum gp_copy_end side_of(CUmemorytype type, CUdeviceptr address,
     case CU_MEMORYTYPE_ARRAY:
         return GP_IN_ARRAY;
     case CU_MEMORYTYPE_UNIFIED:
-        return gp_stand_ins_cover(own, address) || is_on_device(address) ? GP_ON_DEVICE
-                                                                         : GP_ON_HOST;
+        return stand_ins_cover(own, address) || is_on_device(address) ? GP_ON_DEVICE : GP_ON_HOST;
     default:
         return GP_ON_HOST;
     }
 }
 
-enum gp_copy_end gp_copy_end_of_source(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
+enum gp_copy_end copy_end_of_source(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
 {
     return side_of(c->srcMemoryType, c->srcDevice, own);
 }
 
-enum gp_copy_end gp_copy_end_of_target(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
+enum gp_copy_end copy_end_of_target(const CUDA_MEMCPY3D_v2 *c, const struct gp_stand_ins *own)
 {
     return side_of(c->dstMemoryType, c->dstDevice, own);
 }
 
-enum gp_copy_end gp_copy_end_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f,
-                                     const struct gp_stand_ins *own)
+enum gp_copy_end copy_end_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f,
+                                  const struct gp_stand_ins *own)
 {
     return side_of(CU_MEMORYTYPE_UNIFIED, f->dst, own);
 }
@@ -50,7 +49,7 @@ static size_t at_least_one(size_t count)
     return count ? count : 1;
 }
 
-uint64_t gp_copied_bytes(const CUDA_MEMCPY3D_v2 *c)
+uint64_t copied_bytes(const CUDA_MEMCPY3D_v2 *c)
 {
     return (uint64_t)c->WidthInBytes * at_least_one(c->Height) * at_least_one(c->Depth);
 }
@@ -82,7 +81,7 @@ static CUDA_MEMCPY3D_v2 turned(const CUDA_MEMCPY3D_v2 *c)
     return t;
 }
 
-struct gp_address_span gp_span_of_source(const CUDA_MEMCPY3D_v2 *c)
+struct gp_address_span span_of_source(const CUDA_MEMCPY3D_v2 *c)
 {
     uint64_t base = c->srcMemoryType == CU_MEMORYTYPE_HOST ? (uintptr_t)c->srcHost : c->srcDevice;
     uint64_t row = c->srcPitch ? c->srcPitch : c->WidthInBytes + c->srcXInBytes;
@@ -92,19 +91,19 @@ struct gp_address_span gp_span_of_source(const CUDA_MEMCPY3D_v2 *c)
     return (struct gp_address_span){start, start + last + c->WidthInBytes};
 }
 
-struct gp_address_span gp_span_of_target(const CUDA_MEMCPY3D_v2 *c)
+struct gp_address_span span_of_target(const CUDA_MEMCPY3D_v2 *c)
 {
     const CUDA_MEMCPY3D_v2 t = turned(c);
-    return gp_span_of_source(&t);
+    return span_of_source(&t);
 }
 
-struct gp_address_span gp_span_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f)
+struct gp_address_span span_of_fill(const CUDA_MEMSET_NODE_PARAMS_v1 *f)
 {
     uint64_t rows = (uint64_t)f->pitch * (at_least_one(f->height) - 1);
     return (struct gp_address_span){f->dst, f->dst + rows + (uint64_t)f->width * f->elementSize};
 }
 
-CUDA_MEMCPY3D_v2 gp_copy_from_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
+CUDA_MEMCPY3D_v2 copy_from_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
 {
     CUDA_MEMCPY3D_v2 c = *copy;
     c.srcXInBytes = c.srcY = c.srcZ = c.srcLOD = 0;
@@ -117,8 +116,8 @@ CUDA_MEMCPY3D_v2 gp_copy_from_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
     return c;
 }
 
-CUDA_MEMCPY3D_v2 gp_copy_to_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
+CUDA_MEMCPY3D_v2 copy_to_row(const CUDA_MEMCPY3D_v2 *copy, CUdeviceptr row)
 {
-    const CUDA_MEMCPY3D_v2 t = turned(copy), from = gp_copy_from_row(&t, row);
+    const CUDA_MEMCPY3D_v2 t = turned(copy), from = copy_from_row(&t, row);
     return turned(&from);
 }

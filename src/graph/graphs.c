@@ -28,7 +28,7 @@ struct gp_graph {
     bool none_selected; /* of its kernels, when last asked */
     bool unending;      /* one of these is known not to end by itself, the same */
     bool none_launches; /* graphs, the same */
-    bool listed;        /* its kernels have been recorded (gp_graph_list_kernels) */
+    bool listed;        /* its kernels have been recorded (graph_list_kernels) */
     bool launching;     /* a thread has taken nodes of it, and is about to launch them */
     UT_hash_handle hh;
 };
@@ -50,7 +50,7 @@ static void forget_nodes(struct gp_graph *g)
     if (g->clone.graph)
         g->runs = g->clone.runs;
     begin_anew(&g->runs);
-    gp_graph_clone_free(&g->clone);
+    graph_clone_free(&g->clone);
     free(g->kernels);
     g->kernels = NULL;
     g->kernel_count = 0;
@@ -79,7 +79,7 @@ static void keep_kernels(struct gp_graph *g, CUgraph graph)
 {
     unsigned count;
     struct gp_graph_node *kernels =
-        graph ? gp_graph_kernels(graph, &count) : gp_graph_kernels_of_clone(&g->clone, &count);
+        graph ? graph_kernels(graph, &count) : graph_kernels_of_clone(&g->clone, &count);
     forget_nodes(g);
     g->none_selected = g->unending = false;
     if (kernels && reserve(g, count)) {
@@ -97,7 +97,7 @@ static void read_graph(struct gp_graph *g, CUgraph graph)
     g->not_counted = g->none_selected = g->none_launches = g->unending = g->listed = false;
     g->why = g->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
                  ? GP_GRAPH_FROM_DEVICE
-                 : gp_graph_clone_make(&g->clone, graph);
+                 : graph_clone_make(&g->clone, graph);
     g->clone.runs = g->runs;
     if (g->why == GP_GRAPH_SPLITS && !reserve(g, g->clone.order.count))
         g->why = GP_GRAPH_TOO_MANY;
@@ -110,7 +110,7 @@ static void free_graph(struct gp_graph *g)
     if (!g)
         return;
     forget_nodes(g);
-    gp_graph_owners_free(&g->owners);
+    graph_owners_free(&g->owners);
     if (g->ended)
         gp_cuda.cuEventDestroy_v2(g->ended);
     free(g);
@@ -161,7 +161,7 @@ void gp_graph_instantiated(CUgraphExec exec, CUgraph graph, unsigned long long f
         if (gp_cuda.cuCtxGetCurrent(&g->made_in) != CUDA_SUCCESS)
             g->made_in = NULL;
         read_graph(g, graph);
-        gp_graph_owners_read(&g->owners, graph);
+        graph_owners_read(&g->owners, graph);
         enter(g);
     }
     gp_internal_work_ends();
@@ -173,7 +173,7 @@ void gp_graph_update_begins(CUgraphExec exec)
     struct gp_graph *g = take(exec);
     if (g) {
         /* Whether nodes stay disabled is the driver's to know. */
-        g->not_counted = g->not_counted || gp_graph_clone_has_disabled(&g->clone);
+        g->not_counted = g->not_counted || graph_clone_has_disabled(&g->clone);
         if (g->why == GP_GRAPH_SPLITS && (g->not_counted || !gp_session_measures()))
             g->why = GP_GRAPH_NOT_FOLLOWED;
         if (!g->kernels)
@@ -194,7 +194,7 @@ void gp_graph_update_ends(CUgraphExec exec, CUgraph graph, CUresult result)
             g->why = GP_GRAPH_NOT_FOLLOWED;
         else if (result == CUDA_SUCCESS)
             keep_kernels(g, graph);
-        gp_graph_owners_read(&g->owners, graph);
+        graph_owners_read(&g->owners, graph);
         enter(g);
     }
     gp_internal_work_ends();
@@ -214,7 +214,7 @@ static void not_followed(struct gp_graph *g)
 static struct gp_graph_node *node_to_change(struct gp_graph *g, CUgraphNode node)
 {
     struct gp_graph_node *ours =
-        g && g->why == GP_GRAPH_SPLITS ? gp_graph_clone_node(&g->clone, node) : NULL;
+        g && g->why == GP_GRAPH_SPLITS ? graph_clone_node(&g->clone, node) : NULL;
     if (g && !ours)
         not_followed(g);
     return ours;
@@ -246,7 +246,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
             g->clone.spread = false;
         /* The function may be another one; its context cannot. */
         if (result != CUDA_SUCCESS ||
-            (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !gp_graph_node_read(n, &context)))
+            (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !graph_node_read(n, &context)))
             not_followed(g);
     }
     pthread_mutex_unlock(&lock);
@@ -259,7 +259,7 @@ void gp_graph_node_writes(CUgraphExec exec, CUmemorytype type, CUdeviceptr to)
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     if (g)
-        gp_graph_owners_add(&g->owners, type, to);
+        graph_owners_add(&g->owners, type, to);
     pthread_mutex_unlock(&lock);
     gp_internal_work_ends();
 }
@@ -271,7 +271,7 @@ void gp_graph_child_changed(CUgraphExec exec, CUgraph child)
     struct gp_graph *g = find(exec);
     if (g) {
         not_followed(g);
-        gp_graph_owners_read(&g->owners, child);
+        graph_owners_read(&g->owners, child);
     }
     pthread_mutex_unlock(&lock);
     gp_internal_work_ends();
@@ -328,7 +328,7 @@ void gp_graph_note_writer(CUgraphExec exec, CUcontext by)
     pthread_mutex_lock(&lock);
     const struct gp_graph *g = find(exec);
     if (g)
-        gp_graph_owners_note(&g->owners, by);
+        graph_owners_note(&g->owners, by);
     pthread_mutex_unlock(&lock);
 }
 
@@ -337,7 +337,7 @@ static bool launches_graphs(struct gp_graph *g)
 {
     if (g->none_launches || !gp_kernels_launch_graphs())
         return false;
-    g->none_launches = !gp_graph_clone_launches_graphs(&g->clone);
+    g->none_launches = !graph_clone_launches_graphs(&g->clone);
     return !g->none_launches;
 }
 
@@ -347,30 +347,30 @@ static bool count_kernels(struct gp_graph *g, bool as_a_whole)
     bool selected, listed = g->kernels != NULL;
     if (g->none_selected || g->not_counted)
         return false;
-    bool taken = gp_graph_count(listed ? g->kernels : g->clone.nodes,
-                                listed ? g->kernel_count : g->clone.order.count, as_a_whole,
-                                &selected, &g->unending);
+    bool taken = graph_count(listed ? g->kernels : g->clone.nodes,
+                             listed ? g->kernel_count : g->clone.order.count, as_a_whole, &selected,
+                             &g->unending);
     g->none_selected = !selected;
     return taken;
 }
 
-bool gp_graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
+bool graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
 {
     *l = (struct gp_graph_listing){0};
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     if (g && !g->not_counted) {
         if (g->kernels)
-            gp_graph_count_whole(g->kernels, g->kernel_count, !g->listed, l);
+            graph_count_whole(g->kernels, g->kernel_count, !g->listed, l);
         else
-            gp_graph_count_clone(&g->clone, !g->listed, l);
+            graph_count_clone(&g->clone, !g->listed, l);
         g->listed = true;
     }
     pthread_mutex_unlock(&lock);
     return g != NULL;
 }
 
-bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
+bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
 {
     gp_internal_work_begins();
     pthread_mutex_lock(&lock);
@@ -387,7 +387,7 @@ bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unend
     return wanted;
 }
 
-void gp_graph_launched(CUgraphExec exec)
+void graph_launched(CUgraphExec exec)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
@@ -396,19 +396,19 @@ void gp_graph_launched(CUgraphExec exec)
     pthread_mutex_unlock(&lock);
 }
 
-void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why)
+void graph_passed_over(CUgraphExec exec, enum gp_passed_over why)
 {
     gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     for (unsigned i = 0; g && i < g->clone.order.count; i++)
         if (g->clone.nodes[i].taken)
-            gp_graph_node_passed_over(&g->clone.nodes[i], why);
+            graph_node_passed_over(&g->clone.nodes[i], why);
     pthread_mutex_unlock(&lock);
     gp_internal_work_ends();
 }
 
-struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
+struct gp_graph_clone *graph_find(CUgraphExec exec)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
@@ -417,7 +417,7 @@ struct gp_graph_clone *gp_graph_find(CUgraphExec exec)
     return clone;
 }
 
-CUevent gp_graph_ended(CUgraphExec exec, bool make)
+CUevent graph_ended(CUgraphExec exec, bool make)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
@@ -428,7 +428,7 @@ CUevent gp_graph_ended(CUgraphExec exec, bool make)
     return event;
 }
 
-void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why)
+void graph_give_up(CUgraphExec exec, enum gp_graph_reason why)
 {
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);

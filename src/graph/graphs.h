@@ -38,12 +38,12 @@ void gp_graph_note_writer(CUgraphExec exec, CUcontext by);
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
  * which of these are to be measured: none while another thread launches the same. True when its
  * nodes are to be launched one by one: there is such a kernel, and *why is GP_GRAPH_SPLITS. Then
- * gp_graph_launched is to follow. *unending: a kernel of it is known not to end by itself. */
-bool gp_graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
-void gp_graph_launched(CUgraphExec exec);
+ * graph_launched is to follow. *unending: a kernel of it is known not to end by itself. */
+bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
+void graph_launched(CUgraphExec exec);
 
 /* In between: those that were to be measured, and were not yet, are not. */
-void gp_graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
+void graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
 
 /* The kernels of a graph that is about to be launched as it is, and timed as a whole. */
 struct gp_graph_listing {
@@ -57,16 +57,16 @@ struct gp_graph_listing {
 /* Counts the launch as launches of its kernels. Those of the user's are to be recorded at the
  * graph's first launch, and where it is but one kernel at each; else they are passed over. False
  * where the graph's instantiation was not seen. */
-bool gp_graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *listing);
+bool graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *listing);
 
 /* The graph's clone, NULL where it is not split. Valid, and to be changed, while the gate is
  * closed.
  */
-struct gp_graph_clone *gp_graph_find(CUgraphExec exec);
+struct gp_graph_clone *graph_find(CUgraphExec exec);
 /* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
  * beside itself, in any streams. NULL where there is none, and none was to be made. */
-CUevent gp_graph_ended(CUgraphExec exec, bool make);
+CUevent graph_ended(CUgraphExec exec, bool make);
 /* The graph is not split any more, for that reason. */
-void gp_graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
+void graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
 
 #endif

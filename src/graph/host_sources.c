@@ -25,8 +25,8 @@ static bool brings(const struct gp_graph_node *n, const struct gp_graph_clone *g
                    CUDA_MEMCPY3D_v2 *copy)
 {
     return n->type == CU_GRAPH_NODE_TYPE_MEMCPY && !n->disabled && !n->left_out &&
-           gp_graph_read_copy(n, g->stand_ins, copy) == CUDA_SUCCESS &&
-           gp_copy_end_of_source(copy, g->stand_ins) == GP_ON_HOST;
+           graph_read_copy(n, g->stand_ins, copy) == CUDA_SUCCESS &&
+           copy_end_of_source(copy, g->stand_ins) == GP_ON_HOST;
 }
 
 /* The bytes of the host that the graph writes. */
@@ -42,7 +42,7 @@ static bool list_written(const struct gp_graph_clone *g, struct written *w)
     for (unsigned i = 0; i < g->order.count; i++) {
         if (!g->nodes[i].left_out)
             continue;
-        if (w->count == MOST_WRITTEN || !gp_graph_read_written(&g->nodes[i], g->stand_ins, &one))
+        if (w->count == MOST_WRITTEN || !graph_read_written(&g->nodes[i], g->stand_ins, &one))
             return false;
         w->spans[w->count++] = one.bytes;
     }
@@ -57,7 +57,7 @@ static bool is_written(const struct written *w, struct gp_address_span source)
     return false;
 }
 
-bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, struct gp_reason *why)
+bool host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, struct gp_reason *why)
 {
     struct written *w = malloc(sizeof(*w));
     bool all = w && list_written(g, w), well = w != NULL;
@@ -66,16 +66,16 @@ bool gp_host_sources_need(const struct gp_graph_clone *g, uint64_t *bytes, struc
         CUDA_MEMCPY3D_v2 copy = {0};
         if (!brings(&g->nodes[i], g, &copy))
             continue;
-        well = all && !is_written(w, gp_span_of_source(&copy));
-        *bytes += aligned(gp_copied_bytes(&copy));
+        well = all && !is_written(w, span_of_source(&copy));
+        *bytes += aligned(copied_bytes(&copy));
     }
     *why = w ? WRITES_SOURCES : GP_REASON(NO_MEMORY);
     free(w);
     return well;
 }
 
-bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, uint64_t bytes,
-                          struct gp_reason *why)
+bool host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, uint64_t bytes,
+                       struct gp_reason *why)
 {
     *why = NOT_READ;
     g->brought = base;
@@ -84,16 +84,16 @@ bool gp_host_sources_take(struct gp_graph_clone *g, CUdeviceptr base, uint64_t b
         CUDA_MEMCPY3D_v2 copy = {0};
         if (!brings(&g->nodes[i], g, &copy))
             continue;
-        const CUDA_MEMCPY3D_v2 kept = gp_copy_to_row(&copy, base);
+        const CUDA_MEMCPY3D_v2 kept = copy_to_row(&copy, base);
         if (gp_cuda.cuMemcpy3D_v2(&kept) != CUDA_SUCCESS)
             return false;
         g->nodes[i].source = base;
-        base += aligned(gp_copied_bytes(&copy));
+        base += aligned(copied_bytes(&copy));
     }
     return true;
 }
 
-void gp_host_sources_leave(struct gp_graph_clone *g)
+void host_sources_leave(struct gp_graph_clone *g)
 {
     if (g->brought)
         gp_buffer_discard(gp_buffer_take(g->brought));

@@ -9,12 +9,11 @@
 /* Bytes of device memory that they need. False, with the reason in *why, where the graph writes
  * memory of the host that it reads as well: the bytes may be those of before or behind. The nodes
  * that are left out are known. */
-bool gp_host_sources_need(const struct gp_graph_clone *graph, uint64_t *bytes,
-                          struct gp_reason *why);
+bool host_sources_need(const struct gp_graph_clone *graph, uint64_t *bytes, struct gp_reason *why);
 /* Copies them there, where memory is known from then on as one that kernels reach; the nodes have
  * their new sources. And no more. */
-bool gp_host_sources_take(struct gp_graph_clone *graph, CUdeviceptr base, uint64_t bytes,
-                          struct gp_reason *why);
-void gp_host_sources_leave(struct gp_graph_clone *graph);
+bool host_sources_take(struct gp_graph_clone *graph, CUdeviceptr base, uint64_t bytes,
+                       struct gp_reason *why);
+void host_sources_leave(struct gp_graph_clone *graph);
 
 #endif

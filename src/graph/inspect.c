@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void gp_graph_edges_free(struct gp_graph_edges *e)
+void graph_edges_free(struct gp_graph_edges *e)
 {
     free(e->from);
     free(e->to);
@@ -17,7 +17,7 @@ static CUresult get_edges(CUgraph graph, struct gp_graph_edges *e)
     return gp_cuda.cuGraphGetEdges(graph, e->from, e->to, &e->count);
 }
 
-bool gp_graph_edges_of(CUgraph graph, struct gp_graph_edges *e)
+bool graph_edges_of(CUgraph graph, struct gp_graph_edges *e)
 {
     memset(e, 0, sizeof(*e));
     if (get_edges(graph, e) != CUDA_SUCCESS)
@@ -99,18 +99,18 @@ static enum gp_graph_reason inspect_node(CUgraphNode node, struct gp_graph_kinds
 static enum gp_graph_reason inspect_edges(CUgraph graph)
 {
     struct gp_graph_edges e;
-    enum gp_graph_reason why = gp_graph_edges_of(graph, &e) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
+    enum gp_graph_reason why = graph_edges_of(graph, &e) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_COPIED;
     for (size_t i = 0; i < e.count && why == GP_GRAPH_SPLITS; i++)
         if (e.data[i].type > CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
             why = GP_GRAPH_OTHER_EDGE;
-    gp_graph_edges_free(&e);
+    graph_edges_free(&e);
     return why;
 }
 
 static enum gp_graph_reason inspect(CUgraph graph, struct gp_graph_kinds *kinds, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? graph_nodes(graph, &count) : NULL;
     if (!nodes)
         return GP_GRAPH_NOT_COPIED;
     enum gp_graph_reason why = GP_GRAPH_SPLITS;
@@ -120,7 +120,7 @@ static enum gp_graph_reason inspect(CUgraph graph, struct gp_graph_kinds *kinds,
     return why == GP_GRAPH_SPLITS ? inspect_edges(graph) : why;
 }
 
-enum gp_graph_reason gp_graph_inspect(CUgraph graph, struct gp_graph_kinds *kinds)
+enum gp_graph_reason graph_inspect(CUgraph graph, struct gp_graph_kinds *kinds)
 {
     *kinds = (struct gp_graph_kinds){.whole = GP_GRAPH_SPLITS};
     enum gp_graph_reason why = inspect(graph, kinds, 0);

@@ -14,7 +14,7 @@ struct gp_graph_kinds {
 
 /* GP_GRAPH_SPLITS where its kernels can be launched one by one: some kinds of nodes forbid to try.
  */
-enum gp_graph_reason gp_graph_inspect(CUgraph graph, struct gp_graph_kinds *kinds);
+enum gp_graph_reason graph_inspect(CUgraph graph, struct gp_graph_kinds *kinds);
 
 struct gp_graph_edges {
     CUgraphNode *from, *to;
@@ -23,7 +23,7 @@ struct gp_graph_edges {
 };
 
 /* False when out of memory. To be freed in any case. */
-bool gp_graph_edges_of(CUgraph graph, struct gp_graph_edges *edges);
-void gp_graph_edges_free(struct gp_graph_edges *edges);
+bool graph_edges_of(CUgraph graph, struct gp_graph_edges *edges);
+void graph_edges_free(struct gp_graph_edges *edges);
 
 #endif

@@ -36,10 +36,10 @@ static CUresult run_whole(const struct gp_launch *call)
 {
     const struct whole_launch *w = (const struct whole_launch *)call;
     const struct gp_graph_target target = {call->stream, call->per_thread_stream};
-    CUevent ended = gp_graph_ended(w->exec, false);
+    CUevent ended = graph_ended(w->exec, false);
     CUresult result = CUDA_SUCCESS;
     if (ended && !gp_stream_is_capturing(target.stream, target.per_thread, true))
-        result = gp_graph_wait_at(&target, ended);
+        result = graph_wait_at(&target, ended);
     if (result == CUDA_SUCCESS)
         result = w->real(w->exec, call->stream);
     if (result == CUDA_SUCCESS && w->unending && gp_captures() == 0)
@@ -50,8 +50,8 @@ static CUresult run_whole(const struct gp_launch *call)
 static bool launch_split(const struct whole_launch *w, CUresult *result)
 {
     const struct gp_graph_target target = {w->call.stream, w->call.per_thread_stream};
-    bool launched = gp_graph_launch_split(w->exec, &target, result);
-    gp_graph_passed_over(w->exec, launched ? GP_FAILED : GP_AS_A_WHOLE);
+    bool launched = graph_launch_split(w->exec, &target, result);
+    graph_passed_over(w->exec, launched ? GP_FAILED : GP_AS_A_WHOLE);
     return launched;
 }
 
@@ -80,15 +80,15 @@ static bool launch_and_again(const struct whole_launch *w, struct gp_graph_clone
     struct gp_again again;
     struct gp_reason why;
     CUresult of_nodes;
-    bool saved = gp_graph_save(graph, w->call.stream, &again, &why);
+    bool saved = graph_save(graph, w->call.stream, &again, &why);
     bool launched = saved && run_for_program(w, result);
     if (launched && *result == CUDA_SUCCESS && gp_again_rewind(&again, &graph->runs.schedule, &why))
         launch_split(w, &of_nodes);
     else if (!saved || (launched && *result == CUDA_SUCCESS))
         say_not_again(graph, why);
     if (launched)
-        gp_graph_passed_over(w->exec, again.failed ? GP_FAILED : GP_AS_A_WHOLE);
-    gp_graph_again_ends(graph, &again);
+        graph_passed_over(w->exec, again.failed ? GP_FAILED : GP_AS_A_WHOLE);
+    graph_again_ends(graph, &again);
     return launched;
 }
 
@@ -98,9 +98,9 @@ static enum gp_graph_reason why_not_here(struct gp_graph_clone *graph)
     CUcontext current;
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS)
         return GP_GRAPH_BROKE_OFF;
-    if (!gp_graph_is_in_context(graph, current))
+    if (!graph_is_in_context(graph, current))
         return GP_GRAPH_SEVERAL_CONTEXTS;
-    return graph->spread || gp_graph_spread_by_code(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_TOO_WIDE;
+    return graph->spread || graph_spread_by_code(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_TOO_WIDE;
 }
 
 /* False where nothing was launched. Then *give_up has the reason not to try again, or
@@ -108,15 +108,15 @@ static enum gp_graph_reason why_not_here(struct gp_graph_clone *graph)
 static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *give_up,
                             CUresult *result)
 {
-    struct gp_graph_clone *graph = gp_graph_find(w->exec);
+    struct gp_graph_clone *graph = graph_find(w->exec);
     *give_up = graph ? why_not_here(graph) : GP_GRAPH_BROKE_OFF;
     if (*give_up != GP_GRAPH_SPLITS)
         return false;
     *give_up = GP_GRAPH_BROKE_OFF;
-    if (gp_graph_may_run_again(graph) && launch_and_again(w, graph, result))
+    if (graph_may_run_again(graph) && launch_and_again(w, graph, result))
         return true;
     if (graph->whole != GP_GRAPH_SPLITS) {
-        *give_up = gp_graph_may_run_again(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_AGAIN;
+        *give_up = graph_may_run_again(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_AGAIN;
         return false;
     }
     return launch_split(w, result);
@@ -127,12 +127,12 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
 {
     enum gp_passed_over why;
     if (!gp_launch_series_begins(w->call.stream, w->call.per_thread_stream, &why)) {
-        gp_graph_passed_over(w->exec, why);
+        graph_passed_over(w->exec, why);
         return false;
     }
     enum gp_graph_reason give_up;
     bool launched = launch_measured(w, &give_up, result);
-    gp_graph_passed_over(w->exec, GP_AS_A_WHOLE);
+    graph_passed_over(w->exec, GP_AS_A_WHOLE);
     gp_launch_series_ends();
     if (launched)
         return true;
@@ -140,8 +140,8 @@ static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
     /* A reason that keeps the nodes from being launched, but not the whole, would do so every
      * time. */
     if (*result == CUDA_SUCCESS && give_up != GP_GRAPH_SPLITS) {
-        gp_graph_give_up(w->exec, give_up);
-        gp_graph_say(give_up);
+        graph_give_up(w->exec, give_up);
+        graph_say(give_up);
     }
     return true;
 }
@@ -207,7 +207,7 @@ static void launch_timed(struct whole_launch *w)
     struct gp_graph_listing l;
     struct timed_whole t = {.whole = w};
     enum gp_passed_over why = GP_FAILED;
-    bool seen = gp_graph_list_kernels(w->exec, &l);
+    bool seen = graph_list_kernels(w->exec, &l);
     begin_timed(&t, &l, &why);
     w->result = run_timed(&t.call);
     if (t.begun)
@@ -216,11 +216,11 @@ static void launch_timed(struct whole_launch *w)
     for (unsigned i = 0; i < l.count && !recorded; i++) {
         struct gp_launch call = launch_of(&w->call, &l.kernels[i]);
         if (w->result != CUDA_SUCCESS || l.is_one_kernel || !gp_timed_describe(&call, &why))
-            gp_graph_node_passed_over(&l.kernels[i], w->result == CUDA_SUCCESS ? why : GP_FAILED);
+            graph_node_passed_over(&l.kernels[i], w->result == CUDA_SUCCESS ? why : GP_FAILED);
     }
     free(l.kernels);
     if (w->result == CUDA_SUCCESS && !seen)
-        gp_graph_say(GP_GRAPH_UNSEEN);
+        graph_say(GP_GRAPH_UNSEEN);
     if (w->result == CUDA_SUCCESS)
         gp_end_at_exit();
 }
@@ -235,14 +235,14 @@ static void launch_or_split(void *whole)
         launch_timed(w);
         return;
     }
-    bool taken = gp_graph_is_wanted(w->exec, &why, &w->unending);
+    bool taken = graph_is_wanted(w->exec, &why, &w->unending);
     if (!taken || !launch_by_nodes(w, &w->result)) {
         w->result = gp_launch_plainly(&w->call);
         if (w->result == CUDA_SUCCESS)
-            gp_graph_say(why);
+            graph_say(why);
     }
     if (taken)
-        gp_graph_launched(w->exec);
+        graph_launched(w->exec);
 }
 
 /* While a stream is being captured nothing is measured. A launch into that stream does not run: it
@@ -252,13 +252,13 @@ static void launch_beside_capture(void *whole)
     struct whole_launch *w = whole;
     enum gp_graph_reason why;
     bool runs = !gp_stream_is_capturing(w->call.stream, w->call.per_thread_stream, true);
-    if (runs && gp_graph_is_wanted(w->exec, &why, &w->unending)) {
-        gp_graph_passed_over(w->exec, GP_BESIDE_CAPTURE);
-        gp_graph_launched(w->exec);
+    if (runs && graph_is_wanted(w->exec, &why, &w->unending)) {
+        graph_passed_over(w->exec, GP_BESIDE_CAPTURE);
+        graph_launched(w->exec);
     }
     w->result = gp_launch_plainly(&w->call);
     if (w->result == CUDA_SUCCESS && runs)
-        gp_graph_say(GP_GRAPH_BESIDE_CAPTURE);
+        graph_say(GP_GRAPH_BESIDE_CAPTURE);
 }
 
 CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,

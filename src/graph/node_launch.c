@@ -59,9 +59,9 @@ static void take_attributes(struct gp_node_launch *k, CUgraphNode node)
     }
 }
 
-CUresult gp_node_launch_make(struct gp_node_launch *k, const struct gp_graph_node *n,
-                             const struct gp_stand_ins *stand_ins, CUstream stream,
-                             bool per_thread_stream)
+CUresult node_launch_make(struct gp_node_launch *k, const struct gp_graph_node *n,
+                          const struct gp_stand_ins *stand_ins, CUstream stream,
+                          bool per_thread_stream)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 p = {0};
     CUresult result = gp_cuda.cuGraphKernelNodeGetParams_v2(n->node, &p);
@@ -82,11 +82,11 @@ CUresult gp_node_launch_make(struct gp_node_launch *k, const struct gp_graph_nod
     take_attributes(k, n->node);
     k->call.attributes = k->attributes;
     k->call.attribute_count = k->config.numAttrs;
-    k->replaced = stand_ins ? gp_stand_ins_replace(stand_ins, &k->call) : NULL;
+    k->replaced = stand_ins ? stand_ins_replace(stand_ins, &k->call) : NULL;
     return !stand_ins || k->replaced ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
-void gp_node_launch_free(struct gp_node_launch *k)
+void node_launch_free(struct gp_node_launch *k)
 {
     free(k->replaced);
 }

@@ -16,9 +16,9 @@ struct gp_node_launch {
 
 /* The parameters are the node's, and live as long as it is not changed; or those with stand-ins for
  * memory of the graph's own (NULL: it has none). To be freed. */
-CUresult gp_node_launch_make(struct gp_node_launch *launch, const struct gp_graph_node *node,
-                             const struct gp_stand_ins *stand_ins, CUstream stream,
-                             bool per_thread_stream);
-void gp_node_launch_free(struct gp_node_launch *launch);
+CUresult node_launch_make(struct gp_node_launch *launch, const struct gp_graph_node *node,
+                          const struct gp_stand_ins *stand_ins, CUstream stream,
+                          bool per_thread_stream);
+void node_launch_free(struct gp_node_launch *launch);
 
 #endif

@@ -121,8 +121,8 @@ static bool edges_are_good(const struct gp_graph_edge *edges, size_t edge_count,
     return edge_count <= (size_t)1 << 30;
 }
 
-bool gp_graph_order_find(unsigned count, const struct gp_graph_edge *edges, size_t edge_count,
-                         struct gp_graph_order *order)
+bool graph_order_find(unsigned count, const struct gp_graph_edge *edges, size_t edge_count,
+                      struct gp_graph_order *order)
 {
     memset(order, 0, sizeof(*order));
     if (!edges_are_good(edges, edge_count, count))
@@ -147,11 +147,11 @@ bool gp_graph_order_find(unsigned count, const struct gp_graph_edge *edges, size
     free(next);
     free(missing);
     if (!found)
-        gp_graph_order_free(order);
+        graph_order_free(order);
     return found;
 }
 
-bool gp_graph_order_spread(struct gp_graph_order *order, const bool *may_wait)
+bool graph_order_spread(struct gp_graph_order *order, const bool *may_wait)
 {
     struct reach *needs = calloc(order->count + 1, sizeof(*needs));
     bool spreads = needs && spread(order, may_wait, needs);
@@ -159,7 +159,7 @@ bool gp_graph_order_spread(struct gp_graph_order *order, const bool *may_wait)
     return spreads;
 }
 
-void gp_graph_order_free(struct gp_graph_order *order)
+void graph_order_free(struct gp_graph_order *order)
 {
     free(order->sequence);
     free(order->first);

@@ -34,11 +34,11 @@ struct gp_graph_order {
 
 /* Finds a sequence for nodes 0 to count - 1, which have no branches yet. False when out of memory,
  * or for input that is no graph: then there is nothing to free. */
-bool gp_graph_order_find(unsigned count, const struct gp_graph_edge *edges, size_t edge_count,
-                         struct gp_graph_order *order);
+bool graph_order_find(unsigned count, const struct gp_graph_edge *edges, size_t edge_count,
+                      struct gp_graph_order *order);
 /* Gives each node a branch; may_wait has one entry for each. False where more branches are needed
  * than there may be, or when out of memory: then they have none. */
-bool gp_graph_order_spread(struct gp_graph_order *order, const bool *may_wait);
-void gp_graph_order_free(struct gp_graph_order *order);
+bool graph_order_spread(struct gp_graph_order *order, const bool *may_wait);
+void graph_order_free(struct gp_graph_order *order);
 
 #endif

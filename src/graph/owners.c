@@ -19,7 +19,7 @@ static bool make_room(struct gp_graph_owners *o)
     return true;
 }
 
-void gp_graph_owners_add(struct gp_graph_owners *o, CUmemorytype type, CUdeviceptr to)
+void graph_owners_add(struct gp_graph_owners *o, CUmemorytype type, CUdeviceptr to)
 {
     bool on_device = type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED;
     CUcontext owner = on_device && to ? gp_owner_of(to) : NULL;
@@ -45,10 +45,10 @@ static void read_node(struct gp_graph_owners *o, CUgraphNode node, unsigned dept
         return;
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         gp_cuda.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS)
-        gp_graph_owners_add(o, copy.dstMemoryType, copy.dstDevice);
+        graph_owners_add(o, copy.dstMemoryType, copy.dstDevice);
     if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
         gp_cuda.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS)
-        gp_graph_owners_add(o, CU_MEMORYTYPE_UNIFIED, fill.dst);
+        graph_owners_add(o, CU_MEMORYTYPE_UNIFIED, fill.dst);
     if (type == CU_GRAPH_NODE_TYPE_GRAPH &&
         gp_cuda.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS)
         read_graph(o, child, depth + 1);
@@ -57,7 +57,7 @@ static void read_node(struct gp_graph_owners *o, CUgraphNode node, unsigned dept
 static void read_graph(struct gp_graph_owners *o, CUgraph graph, unsigned depth)
 {
     size_t count;
-    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? gp_graph_nodes(graph, &count) : NULL;
+    CUgraphNode *nodes = depth < GP_MOST_GRAPH_DEPTH ? graph_nodes(graph, &count) : NULL;
     for (size_t i = 0; nodes && i < count; i++)
         read_node(o, nodes[i], depth);
     free(nodes);
@@ -70,19 +70,19 @@ static bool driver_can_read(void)
            gp_cuda.cuGraphChildGraphNodeGetGraph;
 }
 
-void gp_graph_owners_read(struct gp_graph_owners *o, CUgraph graph)
+void graph_owners_read(struct gp_graph_owners *o, CUgraph graph)
 {
     if (driver_can_read())
         read_graph(o, graph, 0);
 }
 
-void gp_graph_owners_free(struct gp_graph_owners *o)
+void graph_owners_free(struct gp_graph_owners *o)
 {
     free(o->list);
     *o = (struct gp_graph_owners){0};
 }
 
-void gp_graph_owners_note(const struct gp_graph_owners *o, CUcontext by)
+void graph_owners_note(const struct gp_graph_owners *o, CUcontext by)
 {
     gp_context_is_used(by);
     for (unsigned i = 0; by && i < o->count; i++)

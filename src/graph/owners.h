@@ -12,12 +12,12 @@ struct gp_graph_owners {
 
 /* Adds the owners for a graph of the program's and its child graphs, beside the ones that there
  * are. */
-void gp_graph_owners_read(struct gp_graph_owners *owners, CUgraph graph);
+void graph_owners_read(struct gp_graph_owners *owners, CUgraph graph);
 /* Adds the owner of the target of a copy or a fill. */
-void gp_graph_owners_add(struct gp_graph_owners *owners, CUmemorytype type, CUdeviceptr to);
-void gp_graph_owners_free(struct gp_graph_owners *owners);
+void graph_owners_add(struct gp_graph_owners *owners, CUmemorytype type, CUdeviceptr to);
+void graph_owners_free(struct gp_graph_owners *owners);
 
 /* Before that context launches it. */
-void gp_graph_owners_note(const struct gp_graph_owners *owners, CUcontext by);
+void graph_owners_note(const struct gp_graph_owners *owners, CUcontext by);
 
 #endif

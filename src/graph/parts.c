@@ -11,18 +11,18 @@ struct making {
     size_t count;
 };
 
-CUresult gp_graph_read_copy(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
-                            CUDA_MEMCPY3D_v2 *copy)
+CUresult graph_read_copy(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
+                         CUDA_MEMCPY3D_v2 *copy)
 {
     CUresult result = CUDA_SUCCESS;
     if (n->work)
         *copy = n->work->copy;
     else
         result = gp_cuda.cuGraphMemcpyNodeGetParams(n->node, copy);
-    copy->srcDevice = gp_stand_in_for(stand_ins, copy->srcDevice);
-    copy->dstDevice = gp_stand_in_for(stand_ins, copy->dstDevice);
+    copy->srcDevice = stand_in_for(stand_ins, copy->srcDevice);
+    copy->dstDevice = stand_in_for(stand_ins, copy->dstDevice);
     if (n->source)
-        *copy = gp_copy_from_row(copy, n->source);
+        *copy = copy_from_row(copy, n->source);
     return result;
 }
 
@@ -34,25 +34,25 @@ static CUresult read_fill(const struct gp_graph_node *n, const struct gp_stand_i
         *fill = n->work->fill;
     else
         result = gp_cuda.cuGraphMemsetNodeGetParams(n->node, fill);
-    fill->dst = gp_stand_in_for(stand_ins, fill->dst);
+    fill->dst = stand_in_for(stand_ins, fill->dst);
     return result;
 }
 
-bool gp_graph_read_written(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
-                           struct gp_graph_written *w)
+bool graph_read_written(const struct gp_graph_node *n, const struct gp_stand_ins *stand_ins,
+                        struct gp_graph_written *w)
 {
     CUDA_MEMCPY3D_v2 copy = {0};
     CUDA_MEMSET_NODE_PARAMS_v1 fill = {0};
     CUresult result = CUDA_SUCCESS;
     *w = (struct gp_graph_written){.side = GP_ON_DEVICE};
     if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        result = gp_graph_read_copy(n, stand_ins, &copy);
-        *w = (struct gp_graph_written){gp_copy_end_of_target(&copy, stand_ins), copy.dstDevice,
-                                       gp_span_of_target(&copy)};
+        result = graph_read_copy(n, stand_ins, &copy);
+        *w = (struct gp_graph_written){copy_end_of_target(&copy, stand_ins), copy.dstDevice,
+                                       span_of_target(&copy)};
     } else if (n->type == CU_GRAPH_NODE_TYPE_MEMSET) {
         result = read_fill(n, stand_ins, &fill);
-        *w = (struct gp_graph_written){gp_copy_end_of_fill(&fill, stand_ins), fill.dst,
-                                       gp_span_of_fill(&fill)};
+        *w = (struct gp_graph_written){copy_end_of_fill(&fill, stand_ins), fill.dst,
+                                       span_of_fill(&fill)};
     }
     return result == CUDA_SUCCESS;
 }
@@ -61,7 +61,7 @@ static CUresult add_copy(const struct making *m, const struct gp_graph_node *fro
                          CUgraphNode *node)
 {
     CUDA_MEMCPY3D_v2 copy = {0};
-    CUresult result = gp_graph_read_copy(from, m->stand_ins, &copy);
+    CUresult result = graph_read_copy(from, m->stand_ins, &copy);
     return result == CUDA_SUCCESS ? gp_cuda.cuGraphAddMemcpyNode(node, m->graph, m->behind,
                                                                  m->count, &copy, m->context)
                                   : result;
@@ -94,7 +94,7 @@ static CUresult add_kernel_with(const struct making *m, CUDA_KERNEL_NODE_PARAMS_
         .parameters = kernel->kernelParams,
         .extra = kernel->extra,
     };
-    struct gp_replaced_parameters *replaced = gp_stand_ins_replace(m->stand_ins, &call);
+    struct gp_replaced_parameters *replaced = stand_ins_replace(m->stand_ins, &call);
     if (!replaced)
         return CUDA_ERROR_NOT_SUPPORTED;
     kernel->kernelParams = call.parameters;
@@ -130,7 +130,7 @@ static bool add(const struct making *m, const struct gp_graph_node *n, CUgraphNo
     return result == CUDA_SUCCESS;
 }
 
-bool gp_graph_kernel_copy(CUgraph graph, CUgraphNode kernel, CUcontext context, CUgraphNode *copy)
+bool graph_kernel_copy(CUgraph graph, CUgraphNode kernel, CUcontext context, CUgraphNode *copy)
 {
     const struct making m = {.graph = graph, .context = context};
     return add_kernel(&m, kernel, copy) == CUDA_SUCCESS;
@@ -151,8 +151,8 @@ static bool end(struct making *m, bool made, CUgraphExec *part)
     return gp_cuda.cuGraphDestroy(m->graph) == CUDA_SUCCESS && made;
 }
 
-bool gp_graph_part_make(const struct gp_graph_source *from, const unsigned *which, size_t count,
-                        CUgraphExec *part)
+bool graph_part_make(const struct gp_graph_source *from, const unsigned *which, size_t count,
+                     CUgraphExec *part)
 {
     struct making m;
     CUgraphNode last, node;
@@ -168,8 +168,8 @@ bool gp_graph_part_make(const struct gp_graph_source *from, const unsigned *whic
     return end(&m, made, part);
 }
 
-bool gp_graph_rest_make(const struct gp_graph_source *source, const struct gp_graph_order *order,
-                        unsigned from, CUgraphExec *rest)
+bool graph_rest_make(const struct gp_graph_source *source, const struct gp_graph_order *order,
+                     unsigned from, CUgraphExec *rest)
 {
     struct making m;
     CUgraphNode *all =

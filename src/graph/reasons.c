@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "launch/session.h"
 
-void gp_graph_say(enum gp_graph_reason why)
+void graph_say(enum gp_graph_reason why)
 {
     static const char *const text[GP_GRAPH_REASONS] = {
         [GP_GRAPH_UNSEEN] = "its instantiation was not seen",

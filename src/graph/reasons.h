@@ -28,6 +28,6 @@ enum gp_graph_reason {
 };
 
 /* Says it, once for each reason. */
-void gp_graph_say(enum gp_graph_reason why);
+void graph_say(enum gp_graph_reason why);
 
 #endif

@@ -57,7 +57,7 @@ static bool has_part(const struct gp_graph_node *n)
 
 static bool prepare_branches(struct split *s, CUcontext context)
 {
-    s->streams = gp_graph_streams_enter(context);
+    s->streams = graph_streams_enter(context);
     if (!s->streams || !gp_event_make(&s->fork, CU_EVENT_DISABLE_TIMING))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
@@ -69,7 +69,7 @@ static bool prepare_branches(struct split *s, CUcontext context)
 /* Makes all that can fail before anything is launched. To be cleaned up in any case. */
 static bool prepare(struct split *s, CUgraphExec exec)
 {
-    s->all_ended = gp_graph_ended(exec, true);
+    s->all_ended = graph_ended(exec, true);
     s->ended = calloc(s->order->count + 1, sizeof(CUevent));
     s->parts = calloc(s->order->count + 1, sizeof(CUgraphExec));
     s->rows = calloc(s->order->branches + 1, sizeof(*s->rows));
@@ -80,7 +80,7 @@ static bool prepare(struct split *s, CUgraphExec exec)
         (s->order->branches > 1 && !prepare_branches(s, s->source.context)))
         return false;
     for (unsigned n = 0; n < s->order->count; n++)
-        if (has_part(&s->nodes[n]) && !gp_graph_part_make(&s->source, &n, 1, &s->parts[n]))
+        if (has_part(&s->nodes[n]) && !graph_part_make(&s->source, &n, 1, &s->parts[n]))
             return false;
     return true;
 }
@@ -109,16 +109,16 @@ static bool is_to_be_measured(const struct split *s, const struct gp_graph_node 
 static CUresult launch_kernel(struct split *s, struct gp_graph_node *n, CUstream stream)
 {
     struct gp_node_launch k;
-    CUresult result = gp_node_launch_make(&k, n, s->source.stand_ins, stream,
-                                          s->target.per_thread && !s->streams);
+    CUresult result =
+        node_launch_make(&k, n, s->source.stand_ins, stream, s->target.per_thread && !s->streams);
     if (result != CUDA_SUCCESS)
         return result;
     bool held_up, measured = is_to_be_measured(s, n);
     if (n->taken && !measured)
-        gp_graph_node_passed_over(n, GP_BESIDE_WORK);
+        graph_node_passed_over(n, GP_BESIDE_WORK);
     n->taken = false; /* it will have a record, or a reason */
     result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
-    gp_node_launch_free(&k);
+    node_launch_free(&k);
     s->held_up = s->held_up || held_up;
     if (measured)
         memset(s->queued, 0, sizeof(s->queued));
@@ -162,7 +162,7 @@ static void note_launched(struct split *s, const unsigned *which, size_t count, 
             continue;
         gp_session_count_launch();
         if (n->taken)
-            gp_graph_node_passed_over(n, GP_BESIDE_WORK);
+            graph_node_passed_over(n, GP_BESIDE_WORK);
         unending = unending || gp_kernel_interest(n->function, &n->configuration) == GP_UNENDING;
     }
     if (unending)
@@ -173,7 +173,7 @@ static void note_launched(struct split *s, const unsigned *which, size_t count, 
 static bool launch_row_at_once(struct split *s, const struct row *row, CUstream stream)
 {
     CUgraphExec exec;
-    if (row->count < 2 || !gp_graph_part_make(&s->source, row->nodes, row->count, &exec))
+    if (row->count < 2 || !graph_part_make(&s->source, row->nodes, row->count, &exec))
         return false;
     bool launched = launch_part(s, exec, stream) == CUDA_SUCCESS;
     gp_cuda.cuGraphExecDestroy(exec);
@@ -292,7 +292,7 @@ static bool launch_rest(struct split *s, unsigned at)
     CUgraphExec rest;
     CUstream stream = stream_of(s, 0);
     s->no_rest = true; /* it is tried once: it takes as long as there are nodes */
-    if (!gp_graph_rest_make(&s->source, s->order, at, &rest))
+    if (!graph_rest_make(&s->source, s->order, at, &rest))
         return false;
     bool launched = launch_rows(s) == CUDA_SUCCESS &&
                     wait_for_branches(s, stream) == CUDA_SUCCESS &&
@@ -346,7 +346,7 @@ static CUresult join_branches(struct split *s)
     for (unsigned b = 0; s->streams && b < s->order->branches && result == CUDA_SUCCESS; b++) {
         result = gp_cuda.cuEventRecord(s->fork, s->streams->streams[b]);
         if (result == CUDA_SUCCESS)
-            result = gp_graph_wait_at(&s->target, s->fork);
+            result = graph_wait_at(&s->target, s->fork);
     }
     return result == CUDA_SUCCESS
                ? gp_event_record(s->all_ended, s->target.stream, s->target.per_thread)
@@ -361,20 +361,20 @@ static CUresult launch_nodes(struct split *s, CUgraphExec exec)
     CUresult joined = join_branches(s);
     result = result != CUDA_SUCCESS ? result : joined;
     if (s->held_up)
-        gp_graph_give_up(exec, GP_GRAPH_WAITS);
+        graph_give_up(exec, GP_GRAPH_WAITS);
     /* A kernel that fails does so after the graph's launch has succeeded; the program learns of it
      * at its next call. */
     if (result != CUDA_SUCCESS && s->begun && is_broken_at(&s->target))
         return CUDA_SUCCESS;
     if (result != CUDA_SUCCESS && s->begun)
-        gp_graph_give_up(exec, GP_GRAPH_BROKE_OFF);
+        graph_give_up(exec, GP_GRAPH_BROKE_OFF);
     return result;
 }
 
-bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *target, CUresult *result)
+bool graph_launch_split(CUgraphExec exec, const struct gp_graph_target *target, CUresult *result)
 {
     CUcontext context;
-    struct gp_graph_clone *graph = gp_graph_find(exec);
+    struct gp_graph_clone *graph = graph_find(exec);
     if (!graph || gp_cuda.cuCtxGetCurrent(&context) != CUDA_SUCCESS)
         return false;
     struct split s = {.order = &graph->order,

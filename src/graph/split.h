@@ -12,7 +12,7 @@ struct gp_graph_target {
     bool per_thread;
 };
 
-static inline CUresult gp_graph_wait_at(const struct gp_graph_target *p, CUevent event)
+static inline CUresult graph_wait_at(const struct gp_graph_target *p, CUevent event)
 {
     return p->per_thread ? gp_cuda.cuStreamWaitEvent_ptsz(p->stream, event, 0)
                          : gp_cuda.cuStreamWaitEvent(p->stream, event, 0);
@@ -20,7 +20,6 @@ static inline CUresult gp_graph_wait_at(const struct gp_graph_target *p, CUevent
 
 /* Launches the nodes, with the gate locked and nothing running. False where nothing was launched,
  * and the graph is to be launched as it is. */
-bool gp_graph_launch_split(CUgraphExec exec, const struct gp_graph_target *target,
-                           CUresult *result);
+bool graph_launch_split(CUgraphExec exec, const struct gp_graph_target *target, CUresult *result);
 
 #endif

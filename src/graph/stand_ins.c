@@ -63,11 +63,11 @@ static void lay_out(struct gp_stand_ins *s)
     s->far_apart = s->bytes > 2 * own + MOST_BETWEEN;
 }
 
-struct gp_stand_ins *gp_stand_ins_list(CUgraph graph)
+struct gp_stand_ins *stand_ins_list(CUgraph graph)
 {
     struct gp_stand_ins *s = NULL;
-    struct gp_graph_allocations *a = gp_graph_allocations(graph);
-    if (a && gp_graph_keeps_to_itself(a))
+    struct gp_graph_allocations *a = graph_allocations(graph);
+    if (a && graph_keeps_to_itself(a))
         s = calloc(1, sizeof(*s) + a->made_count * sizeof(s->list[0]));
     for (unsigned i = 0; s && i < a->made_count; i++)
         s->list[s->count++] = (struct gp_stand_in){a->made[i].address, a->made[i].bytes, 0};
@@ -82,7 +82,7 @@ struct gp_stand_ins *gp_stand_ins_list(CUgraph graph)
 
 /* ---- their memory ---------------------------------------------------------------------------- */
 
-void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base)
+void stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base)
 {
     s->base = base;
     for (unsigned i = 0; i < s->count; i++) {
@@ -91,7 +91,7 @@ void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base)
     }
 }
 
-void gp_stand_ins_leave(struct gp_stand_ins *s)
+void stand_ins_leave(struct gp_stand_ins *s)
 {
     for (unsigned i = 0; s->base && i < s->count; i++) {
         gp_buffer_discard(gp_buffer_take(s->base + s->list[i].offset));
@@ -116,7 +116,7 @@ static const struct gp_stand_in *find(const struct gp_stand_ins *s, CUdeviceptr 
     return low ? &s->list[low - 1] : NULL;
 }
 
-bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address)
+bool stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address)
 {
     const struct gp_stand_in *one = s ? find(s, address) : NULL;
     return one && address - one->address < one->bytes;
@@ -140,9 +140,9 @@ static bool is_around(const struct gp_stand_ins *s, CUdeviceptr address)
     return own <= AROUND && own < gp_buffer_distance(address, GP_CAUSE_GRAPH_MEMORY);
 }
 
-CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)
+CUdeviceptr stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address)
 {
-    if (!s || !s->base || !(gp_stand_ins_cover(s, address) || is_around(s, address)))
+    if (!s || !s->base || !(stand_ins_cover(s, address) || is_around(s, address)))
         return address;
     return s->base + s->list[0].offset + (address - s->list[0].address);
 }
@@ -152,14 +152,14 @@ static void replace(const struct gp_stand_ins *s, unsigned char *bytes, size_t s
     CUdeviceptr word, other;
     for (size_t at = 0; at + sizeof(word) <= size;) {
         memcpy(&word, bytes + at, sizeof(word));
-        other = gp_stand_in_for(s, word);
+        other = stand_in_for(s, word);
         memcpy(bytes + at, &other, sizeof(word));
         at += other == word ? 1 : sizeof(word);
     }
 }
 
-struct gp_replaced_parameters *gp_stand_ins_replace(const struct gp_stand_ins *s,
-                                                    struct gp_launch *call)
+struct gp_replaced_parameters *stand_ins_replace(const struct gp_stand_ins *s,
+                                                 struct gp_launch *call)
 {
     struct gp_replaced_parameters *r = malloc(sizeof(*r));
     struct gp_kernel *kernel = gp_kernel_find(call->function);

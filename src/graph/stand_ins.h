@@ -23,25 +23,25 @@ struct gp_stand_ins {
 
 /* For the graph's allocations, none there yet; to be freed. NULL where it does not keep them to
  * itself, or they are not known. */
-struct gp_stand_ins *gp_stand_ins_list(CUgraph graph);
+struct gp_stand_ins *stand_ins_list(CUgraph graph);
 
 /* They lie there from now on, known as memory that kernels reach; that of the graph is known as one
  * that is not there. And no more. */
-void gp_stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base);
-void gp_stand_ins_leave(struct gp_stand_ins *s);
+void stand_ins_enter(struct gp_stand_ins *s, CUdeviceptr base);
+void stand_ins_leave(struct gp_stand_ins *s);
 
 /* True for an address in memory that the graph allocates, there or not. NULL for `s`: there is
  * none.
  */
-bool gp_stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address);
+bool stand_ins_cover(const struct gp_stand_ins *s, CUdeviceptr address);
 
 /* The address that stands in for one of the graph's, or near its memory; those in other memory
  * stay. NULL for `s`: all stay. */
-CUdeviceptr gp_stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address);
+CUdeviceptr stand_in_for(const struct gp_stand_ins *s, CUdeviceptr address);
 
 /* A launch's parameters with these addresses; to be freed. The launch gets them. NULL where they
  * are not known, or out of memory. */
-struct gp_replaced_parameters *gp_stand_ins_replace(const struct gp_stand_ins *s,
-                                                    struct gp_launch *call);
+struct gp_replaced_parameters *stand_ins_replace(const struct gp_stand_ins *s,
+                                                 struct gp_launch *call);
 
 #endif

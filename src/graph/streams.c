@@ -31,7 +31,7 @@ static bool create_streams(struct gp_graph_streams *l)
     return true;
 }
 
-const struct gp_graph_streams *gp_graph_streams_enter(CUcontext context)
+const struct gp_graph_streams *graph_streams_enter(CUcontext context)
 {
     struct gp_graph_streams *l = find(context);
     if (l)

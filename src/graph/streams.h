@@ -14,7 +14,7 @@ struct gp_graph_streams {
 
 /* The streams of the context, which is current; made when first asked for, NULL where they cannot
  * be. */
-const struct gp_graph_streams *gp_graph_streams_enter(CUcontext context);
+const struct gp_graph_streams *graph_streams_enter(CUcontext context);
 
 /* The context is about to be destroyed. */
 void gp_graph_streams_leave(CUcontext context);

@@ -12,7 +12,7 @@ static bool may_wait(const struct gp_graph_node *n, const struct gp_device *devi
     return !kernel || gp_kernel_may_wait(kernel, device);
 }
 
-bool gp_graph_spread_by_code(struct gp_graph_clone *clone)
+bool graph_spread_by_code(struct gp_graph_clone *clone)
 {
     CUdevice ordinal;
     bool *waits = calloc(clone->order.count + 1, sizeof(*waits));
@@ -22,7 +22,7 @@ bool gp_graph_spread_by_code(struct gp_graph_clone *clone)
             .cc_minor = gp_device_attribute(ordinal, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
         for (unsigned i = 0; i < clone->order.count; i++)
             waits[i] = !clone->nodes[i].disabled && may_wait(&clone->nodes[i], &device);
-        clone->spread = clone->by_code = gp_graph_order_spread(&clone->order, waits);
+        clone->spread = clone->by_code = graph_order_spread(&clone->order, waits);
     }
     free(waits);
     return clone->spread;

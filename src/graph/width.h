@@ -7,6 +7,6 @@
 /* Spreads the nodes of a graph over branches that was too wide where every kernel may wait. False
  * where it is too wide with those alone that may wait by their code. The gate is locked, and the
  * graph's context is current. */
-bool gp_graph_spread_by_code(struct gp_graph_clone *clone);
+bool graph_spread_by_code(struct gp_graph_clone *clone);
 
 #endif

@@ -32,17 +32,16 @@ static const unsigned no_grid[3];
 bool gp_again_begin(struct gp_again *a, CUstream stream, bool only_known, struct gp_reason *why)
 {
     enum gp_passed_over reason;
-    *a = (struct gp_again){.context = gp_context_of_stream(stream, &reason),
-                           .only_known = only_known};
+    *a = (struct gp_again){.context = stream_context(stream, &reason), .only_known = only_known};
     *why = GP_REASON_TEXT(CONTEXT_GONE, "the context of the stream cannot be entered");
     if (!a->context)
         return false;
     *why = GP_REASON_TEXT(REPLAY_BARRED, "no kernel is to run more often than in the program");
-    if (gp_user.recorded.replay_off)
+    if (user_settings.recorded.replay_off)
         return false;
     *why = gp_memory_replay_barred();
     if (!why->cause)
-        *why = gp_context_disturbed(a->context);
+        *why = context_disturbed(a->context);
     return !why->cause;
 }
 
@@ -73,7 +72,7 @@ static struct gp_reason not_again(struct gp_kernel *kernel, const struct gp_laun
     if (kernel->schedule.broken)
         return GP_REASON_TEXT(
             NOT_COPIED, "a kernel of the graph writes memory that its parameters do not lead to");
-    if (gp_launch_polls(kernel, call, c))
+    if (launch_polls(kernel, call, c))
         return GP_DOES_NOT_END;
     if (gp_kernels_launch_graphs() && gp_kernel_may_launch_graphs(call->function))
         return GP_REASON_TEXT(RUNS_ONCE, "a kernel's module launches graphs from the device");
@@ -128,7 +127,7 @@ static bool take(struct gp_again *a, const struct gp_reach *reach, struct gp_rea
         return true;
     if (!c->snapshot || !gp_snapshot_is_short(a->snapshot))
         return false;
-    gp_drain(c, true);
+    drain_context(c, true);
     return !c->busy && gp_snapshot_give_up_copies(c->snapshot) &&
            gp_snapshot_take(a->snapshot, reach, why);
 }
@@ -140,7 +139,7 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
     if (schedule->broken)
         return false;
     gp_modules_resolve(a->context->handle);
-    struct gp_snapshot *s = gp_context_graph_snapshot(a->context, why);
+    struct gp_snapshot *s = context_graph_snapshot(a->context, why);
     if (!s)
         return false;
     const struct gp_reach reach = {
@@ -150,7 +149,7 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
         .module = a->any_module || !a->module_count ? NULL : a->modules[0],
         .more_modules = a->modules,
         .more_module_count = a->any_module ? 0 : a->module_count,
-        .verify = gp_verify_is_due(schedule, no_grid) || gp_user.verify_always,
+        .verify = verify_is_due(schedule, no_grid) || user_settings.verify_always,
     };
     a->snapshot = s;
     if (!take(a, &reach, why))
@@ -176,11 +175,11 @@ bool gp_again_reaches(const struct gp_again *a, CUdeviceptr address)
 CUdeviceptr gp_again_stand_in(struct gp_again *a, uint64_t bytes, struct gp_reason *why)
 {
     struct gp_context *c = a->context;
-    struct gp_snapshot *s = gp_context_snapshot(c, why);
+    struct gp_snapshot *s = context_snapshot(c, why);
     if (!s)
         return 0;
-    if (gp_held_first(c) && !gp_snapshot_has_stand_in(s, bytes))
-        gp_drain(c, true); /* held launches may reach the one that there is */
+    if (held_first(c) && !gp_snapshot_has_stand_in(s, bytes))
+        drain_context(c, true); /* held launches may reach the one that there is */
     return gp_snapshot_stand_in(s, bytes, why);
 }
 
@@ -217,7 +216,7 @@ static bool wrote_only_copied(struct gp_again *a, struct gp_verify_schedule *sch
     bool elsewhere;
     if (!gp_snapshot_verify(a->snapshot, &elsewhere, why))
         return false;
-    gp_verify_count(schedule, no_grid);
+    verify_count(schedule, no_grid);
     schedule->broken = schedule->broken || elsewhere;
     *why = GP_REASON_TEXT(NOT_COPIED, "the graph writes memory that its parameters do not lead to");
     return !elsewhere;
@@ -248,7 +247,7 @@ static void put_back(struct gp_again *a)
 {
     struct gp_reason why = GP_NO_REASON;
     struct gp_context *c = a->context;
-    if (a->rewound && gp_context_goes_on(c))
+    if (a->rewound && context_goes_on(c))
         has_ended(a, rest_limit(a), &why);
     if (c->busy && a->rewound)
         say_lost();
@@ -256,7 +255,7 @@ static void put_back(struct gp_again *a)
         return; /* it runs still, or has failed by itself */
     if ((a->failed || !gp_snapshot_finish(a->snapshot, &why)) &&
         gp_session_measures()) /* else the process is at its end, and the driver gone */
-        gp_not_put_back("a graph", why);
+        not_put_back("a graph", why);
 }
 
 void gp_again_end(struct gp_again *a)

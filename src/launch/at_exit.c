@@ -16,19 +16,19 @@
 static void end_collecting(void *unused)
 {
     (void)unused;
-    gp_timed_end();
+    timed_end();
     gp_gate_queue();
     bool collected = gp_contexts_collect(), locked = collected && gp_gate_lock_queued_in_time();
-    gp_contexts_end(locked || !collected);
+    contexts_end(locked || !collected);
     gp_gate_unlock_queued(locked);
 }
 
 static void end(void)
 {
     static atomic_bool ended;
-    if (!gp_session_is_here())
+    if (!session_is_here())
         return; /* a child: the GPU, the gate and the counts are its parent's */
-    gp_session_stop();
+    session_stop();
     /* A signal's handler called exit in the middle of a measurement: this thread has the gate. */
     if (!gp_in_internal_work() && !atomic_exchange(&ended, true))
         gp_run_internal_work(end_collecting, NULL);

@@ -21,12 +21,12 @@ static bool is_judged_by(const char *judge)
     return by && strcmp(by, judge) == 0;
 }
 
-bool gp_checks_need_profile(void)
+bool checks_need_profile(void)
 {
     return is_judged_by("command-alone");
 }
 
-void gp_checks_open(struct gp_metrics *m)
+void checks_open(struct gp_metrics *m)
 {
     const char *path = secure_getenv("GPUPROF_CHECK");
     /* The metrics of its rules are selected all the same. */
@@ -46,25 +46,25 @@ void gp_checks_open(struct gp_metrics *m)
     gp_text_free(&problems);
 }
 
-void gp_checks_device(const struct gp_device *device)
+void checks_device(const struct gp_device *device)
 {
     if (checks.judge)
         gp_judge_device(checks.judge, device);
 }
 
-void gp_checks_launch(const struct gp_record *launch)
+void checks_launch(const struct gp_record *launch)
 {
     if (checks.judge)
         gp_judge_launch(checks.judge, launch);
 }
 
-void gp_checks_count(const struct gp_count *count)
+void checks_count(const struct gp_count *count)
 {
     if (checks.judge)
         gp_judge_count(checks.judge, count);
 }
 
-void gp_checks_give_up(const char *why)
+void checks_give_up(const char *why)
 {
     if (checks.judge)
         gp_judge_gave_up(checks.judge, why);
@@ -82,7 +82,7 @@ static void note_lines(const struct gp_sources *sources)
     }
 }
 
-void gp_checks_report(const struct gp_sources *sources, struct gp_text *out)
+void checks_report(const struct gp_sources *sources, struct gp_text *out)
 {
     if (!checks.judge)
         return;

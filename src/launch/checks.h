@@ -14,17 +14,17 @@
 
 /* Reads the file that GPUPROF_CHECK names. The metrics of its rules are selected beside the others.
  * After a message on a mistake nothing is checked. */
-void gp_checks_open(struct gp_metrics *m);
+void checks_open(struct gp_metrics *m);
 
 /* True where `gpuprof --check` judges by a profile that the user did not ask for. */
-bool gp_checks_need_profile(void);
+bool checks_need_profile(void);
 
-void gp_checks_device(const struct gp_device *device);
-void gp_checks_launch(const struct gp_record *launch);
-void gp_checks_count(const struct gp_count *count);
-void gp_checks_give_up(const char *why);
+void checks_device(const struct gp_device *device);
+void checks_launch(const struct gp_record *launch);
+void checks_count(const struct gp_count *count);
+void checks_give_up(const char *why);
 
 /* Appends the verdict. Once, at the end. The sources (may be NULL) say where kernels begin. */
-void gp_checks_report(const struct gp_sources *sources, struct gp_text *out);
+void checks_report(const struct gp_sources *sources, struct gp_text *out);
 
 #endif

@@ -19,7 +19,7 @@ static void destroy(struct gp_clock *clock)
  * time, and could not. */
 static struct gp_clock *make(void)
 {
-    unsigned flags = gp_user.few_queues ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
+    unsigned flags = user_settings.few_queues ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT;
     struct gp_clock *clock = calloc(1, sizeof(*clock));
     if (!clock)
         return NULL;
@@ -31,7 +31,7 @@ static struct gp_clock *make(void)
     return NULL;
 }
 
-struct gp_clock *gp_clock_take(struct gp_clock **list)
+struct gp_clock *clock_take(struct gp_clock **list)
 {
     struct gp_clock *clock = *list;
     if (!clock)
@@ -41,7 +41,7 @@ struct gp_clock *gp_clock_take(struct gp_clock **list)
     return clock;
 }
 
-void gp_clock_give_back(struct gp_clock **list, struct gp_clock *clock)
+void clock_give_back(struct gp_clock **list, struct gp_clock *clock)
 {
     if (clock)
         LL_PREPEND(*list, clock);
@@ -52,17 +52,17 @@ static bool record(CUevent event, const struct gp_launch *call)
     return gp_event_record(event, call->stream, call->per_thread_stream) == CUDA_SUCCESS;
 }
 
-void gp_clock_begin(struct gp_clock *clock, const struct gp_launch *call)
+void clock_begin(struct gp_clock *clock, const struct gp_launch *call)
 {
     clock->begun = record(clock->before, call);
 }
 
-void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call)
+void clock_start(struct gp_clock *clock, const struct gp_launch *call)
 {
     clock->started = record(clock->start, call);
 }
 
-void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call)
+void clock_stop(struct gp_clock *clock, const struct gp_launch *call)
 {
     clock->stopped = clock->started && record(clock->end, call);
 }
@@ -73,31 +73,31 @@ static float between(CUevent a, CUevent b)
     return gp_cuda.cuEventElapsedTime(&ms, a, b) == CUDA_SUCCESS ? ms : 0;
 }
 
-bool gp_clock_has_stopped(struct gp_clock *clock)
+bool clock_has_stopped(struct gp_clock *clock)
 {
     clock->ended =
         clock->ended || (clock->stopped && gp_cuda.cuEventQuery(clock->end) == CUDA_SUCCESS);
     return clock->ended;
 }
 
-bool gp_clock_has_started(const struct gp_clock *clock)
+bool clock_has_started(const struct gp_clock *clock)
 {
     return clock->started && gp_cuda.cuEventQuery(clock->start) == CUDA_SUCCESS;
 }
 
-float gp_clock_read(const struct gp_clock *clock)
+float clock_read(const struct gp_clock *clock)
 {
     return clock->stopped ? between(clock->start, clock->end) : 0;
 }
 
-float gp_clock_charge(struct gp_clock *clock)
+float clock_charge(struct gp_clock *clock)
 {
     bool is_known = clock->begun && clock->started && !clock->charged;
     clock->charged = true;
     return is_known ? between(clock->before, clock->start) : 0;
 }
 
-void gp_clocks_free(struct gp_clock **list, bool context_alive)
+void clocks_free(struct gp_clock **list, bool context_alive)
 {
     struct gp_clock *clock, *next;
     LL_FOREACH_SAFE(*list, clock, next)

@@ -15,27 +15,27 @@ struct gp_clock {
 };
 
 /* One of the list, or a new one; NULL where there can be none. */
-struct gp_clock *gp_clock_take(struct gp_clock **list);
-void gp_clock_give_back(struct gp_clock **list, struct gp_clock *clock);
+struct gp_clock *clock_take(struct gp_clock **list);
+void clock_give_back(struct gp_clock **list, struct gp_clock *clock);
 
 /* Before our own work, and around the launch, in its stream. From any thread; the clock is that of
  * this launch. */
-void gp_clock_begin(struct gp_clock *clock, const struct gp_launch *call);
-void gp_clock_start(struct gp_clock *clock, const struct gp_launch *call);
-void gp_clock_stop(struct gp_clock *clock, const struct gp_launch *call);
+void clock_begin(struct gp_clock *clock, const struct gp_launch *call);
+void clock_start(struct gp_clock *clock, const struct gp_launch *call);
+void clock_stop(struct gp_clock *clock, const struct gp_launch *call);
 
 /* True where the launch has ended; false also where that is not known. */
-bool gp_clock_has_stopped(struct gp_clock *clock);
+bool clock_has_stopped(struct gp_clock *clock);
 /* True where the work in front of the launch in its stream has ended; false also where that is not
  * known. */
-bool gp_clock_has_started(const struct gp_clock *clock);
+bool clock_has_started(const struct gp_clock *clock);
 /* Milliseconds between the two events; 0 where that is not known. */
-float gp_clock_read(const struct gp_clock *clock);
+float clock_read(const struct gp_clock *clock);
 
 /* Milliseconds that our own work took, once; 0 where that is not known. */
-float gp_clock_charge(struct gp_clock *clock);
+float clock_charge(struct gp_clock *clock);
 
 /* Frees the list; the events too, where the context is alive. */
-void gp_clocks_free(struct gp_clock **list, bool context_alive);
+void clocks_free(struct gp_clock **list, bool context_alive);
 
 #endif

@@ -21,12 +21,12 @@ static bool add_path(const char *file, struct gp_text *path)
     return !path->failed;
 }
 
-bool gp_command_profile(struct gp_text *path)
+bool command_profile(struct gp_text *path)
 {
     return add_path(PROFILE, path);
 }
 
-void gp_command_note_unwritten(void)
+void command_note_unwritten(void)
 {
     static bool noted;
     struct gp_text path = {0};
@@ -42,7 +42,7 @@ void gp_command_note_unwritten(void)
     errno = saved;
 }
 
-void gp_command_note_ended(void)
+void command_note_ended(void)
 {
     char name[32];
     struct gp_text path = {0};

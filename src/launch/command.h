@@ -9,13 +9,13 @@
 
 /* Adds the name of the profile that the command reads where this process is killed, and the user
  * asked for none; false where it wants none. */
-bool gp_command_profile(struct gp_text *path);
+bool command_profile(struct gp_text *path);
 
 /* Tells the command that a profile was asked for and could not be written. */
-void gp_command_note_unwritten(void);
+void command_note_unwritten(void);
 
 /* Tells the command that this process has come to its end, and reported, where its profile cannot
  * say so. */
-void gp_command_note_ended(void);
+void command_note_ended(void);
 
 #endif

@@ -16,14 +16,14 @@
 /* Also where no time is left for waits: an idle GPU takes that long to answer, at most. */
 #define LEAST_REST_SECONDS 0.001
 
-bool gp_context_is_held_up(const struct gp_context *c)
+bool context_is_held_up(const struct gp_context *c)
 {
     if (gp_unending_runs(c->handle))
         return true;
     return c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY;
 }
 
-void gp_backoff_note(double *backoff, CUresult result, double waited)
+void backoff_note(double *backoff, CUresult result, double waited)
 {
     if (result == CUDA_ERROR_NOT_READY)
         *backoff = *backoff > 0 ? fmax(*backoff / 2, LAST_WARY_SECONDS) : FIRST_WARY_SECONDS;
@@ -31,44 +31,44 @@ void gp_backoff_note(double *backoff, CUresult result, double waited)
         *backoff = 0;
 }
 
-CUresult gp_context_wait(struct gp_context *c, double most, double *waited)
+CUresult context_wait(struct gp_context *c, double most, double *waited)
 {
-    most = gp_backoff_limit(fmax(most, LEAST_REST_SECONDS), c->backoff);
+    most = backoff_limit(fmax(most, LEAST_REST_SECONDS), c->backoff);
     CUresult result = gp_wait_for_rest(c->handle, c->event, most, waited);
-    gp_backoff_note(&c->backoff, result, *waited);
+    backoff_note(&c->backoff, result, *waited);
     return result;
 }
 
-void gp_context_wait_for_tail(struct gp_context *c)
+void context_wait_for_tail(struct gp_context *c)
 {
     if (c->tail)
-        gp_wait_within_limit(c->event, gp_backoff_limit(gp_wait_limit(), c->backoff), NULL);
+        gp_wait_within_limit(c->event, backoff_limit(gp_wait_limit(), c->backoff), NULL);
     c->tail = false;
 }
 
-double gp_backoff_limit(double most, double backoff)
+double backoff_limit(double most, double backoff)
 {
     return backoff > 0 ? fmin(most, backoff) : most;
 }
 
-CUresult gp_context_rests(struct gp_context *c, bool goes_on)
+CUresult context_rests(struct gp_context *c, bool goes_on)
 {
     double waited, most = fmax(gp_wait_limit(), LEAST_REST_SECONDS);
-    if (gp_context_is_held_up(c))
+    if (context_is_held_up(c))
         return CUDA_ERROR_NOT_READY;
-    double deferred = gp_deferred_wait(c);
+    double deferred = deferred_wait(c);
     CUresult result = goes_on && c->wait_failed
-                          ? gp_context_wait(c, most, &waited)
+                          ? context_wait(c, most, &waited)
                           : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
-    if (result == CUDA_SUCCESS && gp_held_first(c))
-        gp_added_less(fmax(0, deferred + waited - gp_deferred_charge(c)));
+    if (result == CUDA_SUCCESS && held_first(c))
+        gp_added_less(fmax(0, deferred + waited - deferred_charge(c)));
     return result;
 }
 
-CUresult gp_context_comes_to_rest(struct gp_context *c, bool goes_on, bool at_end)
+CUresult context_comes_to_rest(struct gp_context *c, bool goes_on, bool at_end)
 {
     if (!gp_captures_are_in(c->handle))
-        return gp_context_rests(c, goes_on);
-    return at_end || gp_context_is_held_up(c) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+        return context_rests(c, goes_on);
+    return at_end || context_is_held_up(c) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }

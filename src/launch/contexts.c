@@ -26,7 +26,7 @@ static struct gp_context *contexts;
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
-    return gp_metrics_counters(gp_results_metrics(), device, list, count);
+    return gp_metrics_counters(results_metrics(), device, list, count);
 }
 
 static struct gp_context *find(CUcontext handle)
@@ -44,7 +44,7 @@ static bool push(const struct gp_context *c)
 
 /* Ends the pass of a kernel that was abandoned in it and has ended now. Its counts, of a kernel
  * that waited for the host, are dropped. */
-void gp_context_end_pass(struct gp_context *c)
+void context_end_pass(struct gp_context *c)
 {
     struct gp_reason why;
     if (c->in_pass)
@@ -52,7 +52,7 @@ void gp_context_end_pass(struct gp_context *c)
     c->in_pass = false;
 }
 
-void gp_say_without_hardware(bool instrumented, struct gp_reason why)
+void say_without_hardware(bool instrumented, struct gp_reason why)
 {
     static struct gp_say_limit once;
     gp_say_limited(&once, 1, "only times, shapes and %s are measured: %s",
@@ -68,24 +68,24 @@ static void close_collection(struct gp_context *c, bool alive)
         return;
     if (alive) {
         c->busy = false; /* it is at rest now */
-        gp_context_end_pass(c);
+        context_end_pass(c);
     }
     c->in_pass = false;
     if (c->launches)
-        gp_drain(c, alive);
+        drain_context(c, alive);
     /* A replay did not end, so that nothing can be read: the known part is recorded all the
      * same. */
     if (c->launches)
-        gp_records_settle(c, false);
+        records_settle(c, false);
     c->in_pass = false;
     if (c->on_trial.cause)
-        gp_say_without_hardware(c->collection->collector->passes(c->collection).instrumented,
-                                c->on_trial);
+        say_without_hardware(c->collection->collector->passes(c->collection).instrumented,
+                             c->on_trial);
     c->on_trial = GP_NO_REASON;
     c->collection->collector->close(c->collection, alive && !c->busy);
     c->collection = NULL;
     if (gp_collectors_left_code())
-        gp_kernels_hold();
+        kernels_hold();
 }
 
 /* CUDA_ERROR_NOT_READY where the context does not come to rest, for which CUPTI would wait. At the
@@ -96,7 +96,7 @@ static CUresult close_in_time(struct gp_context *c, bool at_end)
         close_collection(c, false);
         return CUDA_SUCCESS;
     }
-    CUresult rest = gp_context_comes_to_rest(c, false, at_end);
+    CUresult rest = context_comes_to_rest(c, false, at_end);
     if (at_end || rest != CUDA_ERROR_NOT_READY)
         close_collection(c, rest == CUDA_SUCCESS);
     gp_context_pop();
@@ -123,7 +123,7 @@ static bool close_at_end(void)
     {
         CUresult result = c->collection ? close_in_time(c, true) : CUDA_SUCCESS;
         if (result == CUDA_ERROR_NOT_READY)
-            gp_kernels_hold();
+            kernels_hold();
         rest = rest && result == CUDA_SUCCESS;
     }
     return rest;
@@ -132,7 +132,7 @@ static bool close_at_end(void)
 bool gp_contexts_are_concerned(const struct gp_program_change *change)
 {
     const struct gp_context *c = contexts;
-    while (c && !gp_is_concerned(c, change))
+    while (c && !context_is_concerned(c, change))
         c = c->next;
     return c != NULL;
 }
@@ -142,7 +142,7 @@ void gp_contexts_note_going(const struct gp_program_change *change)
     const struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        gp_note_freed(c, change);
+        held_note_freed(c, change);
     }
 }
 
@@ -152,18 +152,18 @@ void gp_contexts_before_change(const struct gp_program_change *change, bool may_
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (!gp_is_concerned(c, change))
+        if (!context_is_concerned(c, change))
             continue;
         /* Beside a capture nothing is replayed, and to wait might end it. */
         bool pushed = push(c);
         bool at_rest =
-            may_replay && pushed && gp_captures() == 0 && gp_context_rests(c, true) == CUDA_SUCCESS;
+            may_replay && pushed && gp_captures() == 0 && context_rests(c, true) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
          * counted there. In a batch one may be assumed to be like others, alone it is compared. */
-        if (at_rest && !in_launch && gp_is_batch_quicker(c, change))
-            gp_drain(c, true);
+        if (at_rest && !in_launch && is_batch_quicker(c, change))
+            drain_context(c, true);
         else
-            gp_drain_before_change(c, change, at_rest);
+            drain_before_change(c, change, at_rest);
         if (pushed)
             gp_context_pop();
     }
@@ -179,7 +179,7 @@ static struct gp_context *only_concerned(const struct gp_program_change *change)
         return NULL;
     DL_FOREACH(contexts, c)
     {
-        if (!gp_is_concerned(c, change))
+        if (!context_is_concerned(c, change))
             continue;
         if (found || c->handle != current || c->dead)
             return NULL;
@@ -188,22 +188,22 @@ static struct gp_context *only_concerned(const struct gp_program_change *change)
     return found;
 }
 
-bool gp_contexts_retire(const struct gp_program_change *change, bool *may_replay)
+bool contexts_retire(const struct gp_program_change *change, bool *may_replay)
 {
     struct gp_context *c = only_concerned(change);
     /* The driver would wait for peers as well. */
     if (!c || gp_captures() > 0 || gp_peers_of(c->handle, NULL, 0) > 0)
         return false;
-    *may_replay = gp_context_rests(c, true) == CUDA_SUCCESS;
-    if (!*may_replay || !gp_search_held(c))
+    *may_replay = context_rests(c, true) == CUDA_SUCCESS;
+    if (!*may_replay || !search_held(c))
         return false;
     return gp_retire(change->address, c->device.total_memory);
 }
 
-bool gp_contexts_keep(const struct gp_program_change *change)
+bool contexts_keep(const struct gp_program_change *change)
 {
     struct gp_context *c = contexts;
-    while (c && !gp_held_to_be_written(c, change->address, change->bytes))
+    while (c && !held_to_be_written(c, change->address, change->bytes))
         c = c->next;
     if (!c || !push(c))
         return false;
@@ -225,7 +225,7 @@ bool gp_context_is_known(CUcontext handle)
     return find(handle) != NULL;
 }
 
-void gp_contexts_end(bool read)
+void contexts_end(bool read)
 {
     struct gp_context *c;
     if (read) {
@@ -256,7 +256,7 @@ static bool close_others(const struct gp_context *c)
         o->rest = CUDA_ERROR_CONTEXT_IS_DESTROYED;
         if (!rest || !shares_counters(c, o) || !push(o))
             continue;
-        o->rest = gp_context_comes_to_rest(o, true, false);
+        o->rest = context_comes_to_rest(o, true, false);
         gp_context_pop();
         rest = o->rest != CUDA_ERROR_NOT_READY;
         o->busy = !rest; /* the next launch asks again, and does not wait */
@@ -274,13 +274,13 @@ static bool close_others(const struct gp_context *c)
 }
 
 /* The counters of a device serve one context at a time: the others' collections are closed. */
-bool gp_context_collects(struct gp_context *c, struct gp_reason *why)
+bool context_collects(struct gp_context *c, struct gp_reason *why)
 {
     *why = GP_NO_REASON;
-    if (gp_tool_at_work())
+    if (tool_at_work())
         return false;
     if (c->collection) {
-        gp_context_end_pass(c);
+        context_end_pass(c);
         return true;
     }
     /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
@@ -295,23 +295,23 @@ bool gp_context_collects(struct gp_context *c, struct gp_reason *why)
         return false;
     c->collection = gp_collection_open(c->handle, &c->device, counter_names, why);
     if (c->collection)
-        gp_results_device(&c->device);
+        results_device(&c->device);
     return c->collection != NULL;
 }
 
-void gp_contexts_read_others(const struct gp_context *context)
+void contexts_read_others(const struct gp_context *context)
 {
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
         /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now.
          * Older drivers can only be waited for without a limit. */
-        if (c == context || !c->collection || !gp_records_wait(c) || gp_context_is_held_up(c) ||
-            !gp_cuda.cuCtxRecordEvent || !gp_records_are_due(c) || !push(c))
+        if (c == context || !c->collection || !records_wait(c) || context_is_held_up(c) ||
+            !gp_cuda.cuCtxRecordEvent || !records_are_due(c) || !push(c))
             continue;
         double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
         if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)
-            gp_drain(c, true);
+            drain_context(c, true);
         gp_context_pop();
     }
 }
@@ -341,7 +341,7 @@ static bool make_events(struct gp_context *c)
     return made;
 }
 
-struct gp_context *gp_context_enter(CUcontext handle, struct gp_reason *why)
+struct gp_context *context_enter(CUcontext handle, struct gp_reason *why)
 {
     struct gp_context *c = find(handle);
     if (c) {
@@ -362,7 +362,7 @@ struct gp_context *gp_context_enter(CUcontext handle, struct gp_reason *why)
         free(c);
         return NULL;
     }
-    gp_device_describe(device, &c->device);
+    device_describe(device, &c->device);
     c->time_limited = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
     DL_APPEND(contexts, c);
     return c;
@@ -380,12 +380,12 @@ static struct gp_snapshot *open_once(struct gp_context *c, struct gp_snapshot **
     return *snapshot;
 }
 
-struct gp_snapshot *gp_context_snapshot(struct gp_context *c, struct gp_reason *why)
+struct gp_snapshot *context_snapshot(struct gp_context *c, struct gp_reason *why)
 {
     return open_once(c, &c->snapshot, true, why);
 }
 
-struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *c, struct gp_reason *why)
+struct gp_snapshot *context_graph_snapshot(struct gp_context *c, struct gp_reason *why)
 {
     return open_once(c, &c->graph_snapshot, false, why);
 }
@@ -396,12 +396,12 @@ void gp_context_leave(CUcontext handle)
     if (!c)
         return;
     DL_DELETE(contexts, c);
-    gp_ended_forget_context(handle);
+    ended_forget_context(handle);
     /* A wait would invalidate its captures, and the context may stay. */
     bool alive = push(c), captured = gp_captures_are_in(handle);
-    bool at_rest = alive && !captured && gp_context_rests(c, false) == CUDA_SUCCESS;
+    bool at_rest = alive && !captured && context_rests(c, false) == CUDA_SUCCESS;
     close_collection(c, at_rest);
-    gp_held_release_written(c, at_rest);
+    held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);
     if (at_rest && gp_captures() == 0)
         gp_retired_free(handle);
@@ -414,7 +414,7 @@ void gp_context_leave(CUcontext handle)
         gp_snapshot_close(c->snapshot, at_rest);
     gp_snapshot_close(c->graph_snapshot, at_rest);
     gp_collectors_leave(handle, at_rest || c->dead);
-    gp_clocks_free(&c->clocks, at_rest);
+    clocks_free(&c->clocks, at_rest);
     if (at_rest)
         destroy_events(c);
     if (alive)

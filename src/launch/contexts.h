@@ -54,54 +54,54 @@ struct gp_context {
 
 /* The context, which is current; NULL with the reason in *why, which is none for a context that has
  * failed and of which that was said. */
-struct gp_context *gp_context_enter(CUcontext handle, struct gp_reason *why);
+struct gp_context *context_enter(CUcontext handle, struct gp_reason *why);
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
  * reason in *why, which is none where another context is at work that has the counters now. */
-bool gp_context_collects(struct gp_context *context, struct gp_reason *why);
+bool context_collects(struct gp_context *context, struct gp_reason *why);
 
 /* Ends the pass in which a kernel was abandoned, if there is one: the context is idle now. */
-void gp_context_end_pass(struct gp_context *context);
+void context_end_pass(struct gp_context *context);
 
 /* Says once that the hardware counts nothing, and the measurements that are made all the same. */
-void gp_say_without_hardware(bool instrumented, struct gp_reason why);
+void say_without_hardware(bool instrumented, struct gp_reason why);
 
 /* True where something can be replayed there: no kernel has failed, or was abandoned and runs on.
  */
-static inline bool gp_context_goes_on(const struct gp_context *context)
+static inline bool context_goes_on(const struct gp_context *context)
 {
     return !context->dead && !context->busy;
 }
 /* True where a kernel was abandoned in it, or is known not to end by itself, and has not ended. */
-bool gp_context_is_held_up(const struct gp_context *context);
+bool context_is_held_up(const struct gp_context *context);
 /* Waits for the context, which is current: CUPTI ends a pass by waiting for all there is in it, and
  * that must come to an end. CUDA_ERROR_NOT_READY where it does not. Where the program goes on, and
  * launches behind blocked work are deferred, only the first wait is long. */
-CUresult gp_context_rests(struct gp_context *context, bool goes_on);
-/* Waits as gp_context_rests, also where a stream may be captured, which our own wait would
+CUresult context_rests(struct gp_context *context, bool goes_on);
+/* Waits as context_rests, also where a stream may be captured, which our own wait would
  * invalidate: then it is left to CUPTI to wait, or, at the end of the process, the collection as it
  * is. */
-CUresult gp_context_comes_to_rest(struct gp_context *context, bool goes_on, bool at_end);
+CUresult context_comes_to_rest(struct gp_context *context, bool goes_on, bool at_end);
 
 /* gp_wait_for_rest, `most` seconds at most, and less where the last such wait was in vain. */
-CUresult gp_context_wait(struct gp_context *context, double most, double *waited);
+CUresult context_wait(struct gp_context *context, double most, double *waited);
 /* How long to wait, and a note of how that went; *backoff is 0 at first. */
-double gp_backoff_limit(double most, double backoff);
-void gp_backoff_note(double *backoff, CUresult result, double waited);
+double backoff_limit(double most, double backoff);
+void backoff_note(double *backoff, CUresult result, double waited);
 /* Waits for our own work for the last launch that was measured: the time that it takes is added,
  * and that of the program's work is not. */
-void gp_context_wait_for_tail(struct gp_context *context);
+void context_wait_for_tail(struct gp_context *context);
 
 /* The context's snapshot of launches, and the one of a whole graph; made when first
  * asked for. NULL with the reason in *why. */
-struct gp_snapshot *gp_context_snapshot(struct gp_context *context, struct gp_reason *why);
-struct gp_snapshot *gp_context_graph_snapshot(struct gp_context *context, struct gp_reason *why);
+struct gp_snapshot *context_snapshot(struct gp_context *context, struct gp_reason *why);
+struct gp_snapshot *context_graph_snapshot(struct gp_context *context, struct gp_reason *why);
 
 /* Why memory of the context may change while a launch is replayed there: none where nobody else can
  * write it, or all others that can are idle. */
-struct gp_reason gp_context_disturbed(const struct gp_context *context);
+struct gp_reason context_disturbed(const struct gp_context *context);
 /* Why memory that is every context's may change while a launch is replayed in this one: none where
  * nobody else can write it, or all others that can are idle. */
-struct gp_reason gp_others_disturb(const struct gp_context *context);
+struct gp_reason others_disturb(const struct gp_context *context);
 
 /* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
 struct gp_program_change {
@@ -124,15 +124,15 @@ void gp_contexts_before_change(const struct gp_program_change *change, bool may_
 /* The memory at that address is about to be freed, with the gate locked: true where it was retired
  * instead (memory/retired.h), and all launches stay held. Where the GPU was waited for in vain
  * *may_replay becomes false. */
-bool gp_contexts_retire(const struct gp_program_change *change, bool *may_replay);
+bool contexts_retire(const struct gp_program_change *change, bool *may_replay);
 
 /* The memory is about to be freed, and was not retired: true where a copy of it is still to be
  * made, and it is kept until that is over. With the gate locked, or queued for it. */
-bool gp_contexts_keep(const struct gp_program_change *change);
+bool contexts_keep(const struct gp_program_change *change);
 
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own
  * next launch may be far. */
-void gp_contexts_read_others(const struct gp_context *context);
+void contexts_read_others(const struct gp_context *context);
 
 /* True where something is collected in some context. With the gate locked, or queued for it.
  */
@@ -143,7 +143,7 @@ bool gp_context_is_known(CUcontext handle);
 /* Ends collecting everywhere, for good: the process ends. The counts are read and recorded;
  * where they cannot be read, as the gate cannot be locked while somebody waits for the GPU, it
  * is absent. */
-void gp_contexts_end(bool read);
+void contexts_end(bool read);
 
 /* Closes the collections of a context, or of all (NULL), so that CUPTI frees the code that it has
  * patched there. False where something runs there that does not end, for which CUPTI would wait:

@@ -33,10 +33,10 @@ static struct {
     struct gp_copies totals[GP_COPY_KINDS];
 } copies = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void gp_copies_start(void)
+void copies_start(void)
 {
-    copies.wanted = gp_setting_word("GPUPROF_COPIES", (const char *const[]){"off", "on", NULL},
-                                    "on or off (the default)") == 1;
+    copies.wanted = setting_word("GPUPROF_COPIES", (const char *const[]){"off", "on", NULL},
+                                 "on or off (the default)") == 1;
 }
 
 bool gp_copies_wanted(void)
@@ -189,7 +189,7 @@ void gp_copies_leave(CUcontext context)
     pthread_mutex_unlock(&copies.lock);
 }
 
-bool gp_copies_read(struct gp_copies *totals)
+bool copies_read(struct gp_copies *totals)
 {
     if (!copies.wanted)
         return false;

@@ -18,7 +18,7 @@ struct gp_copy {
 };
 
 /* Reads GPUPROF_COPIES, and reports a mistake in it. Before the first copy. */
-void gp_copies_start(void);
+void copies_start(void);
 bool gp_copies_wanted(void);
 
 /* Around the driver's call. False where the copy is captured into a graph: it is none yet. */
@@ -29,7 +29,7 @@ void gp_copy_ends(const struct gp_copy *copy, CUresult result);
 void gp_copies_leave(CUcontext context);
 
 /* The copies up to now; GP_COPY_KINDS of them. False where it is not wanted. */
-bool gp_copies_read(struct gp_copies *totals);
+bool copies_read(struct gp_copies *totals);
 
 /* The stream of a call whose NULL stream is the thread's own. */
 #define GP_PER_THREAD(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)

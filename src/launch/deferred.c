@@ -44,13 +44,13 @@ static bool is_known(struct gp_kernel *kernel, const struct gp_launch *call,
     return kernel->ended && kernel->reach == GP_REACH_DIRECT && !kernel->runs_once.cause &&
            !kernel->schedule.broken && kernel->schedule.launches >= GP_VERIFY_FIRST &&
            !gp_kernel_may_wait(kernel, &c->device) &&
-           !gp_kernel_may_use_textures(kernel, 10 * c->device.cc_major + c->device.cc_minor) &&
+           !kernel_may_use_textures(kernel, 10 * c->device.cc_major + c->device.cc_minor) &&
            !(gp_kernels_launch_graphs() && gp_kernel_may_launch_graphs(call->function));
 }
 
 static double expected_seconds(const struct gp_kernel *kernel, uint64_t shape)
 {
-    double ms = gp_times_least(&kernel->times, shape);
+    double ms = times_least(&kernel->times, shape);
     return ms > 0 ? ms / 1e3 : kernel->longest;
 }
 
@@ -66,7 +66,7 @@ static bool is_much_queued(const struct gp_context *c)
     }
     DL_FOREACH(c->launches, m)
     {
-        queued += m->clock && !gp_clock_has_stopped(m->clock);
+        queued += m->clock && !clock_has_stopped(m->clock);
     }
     return queued >= MOST_QUEUED;
 }
@@ -76,13 +76,13 @@ static bool has_room(const struct gp_context *c)
     return c->collection && c->counts_hardware && c->snapshot && c->collection->most > 1 &&
            !c->dead && !c->in_pass && !is_much_queued(c) && !gp_collection_is_full(c->collection) &&
            gp_modules_are_resolved(c->handle) &&
-           (!gp_user.flush_caches || gp_snapshot_may_flush(c->snapshot));
+           (!user_settings.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
 
 /* A batch has waited for long enough: then it is drained. */
 static bool is_drain_due(const struct gp_context *c)
 {
-    return gp_records_are_due(c);
+    return records_are_due(c);
 }
 
 /* True where nothing runs in the context, or it ends within so many seconds, after `waited` seconds
@@ -96,14 +96,14 @@ static bool comes_to_rest(struct gp_context *c, double seconds, double waited)
     /* It is not charged to the account: a launch that is measured takes longer than that. */
     double began = gp_clock_seconds();
     CUresult result =
-        gp_wait_for_context(c->handle, c->asked, gp_backoff_limit(seconds, c->deferred_backoff));
+        gp_wait_for_context(c->handle, c->asked, backoff_limit(seconds, c->deferred_backoff));
     double rest = gp_clock_seconds() - began;
     bool rests = result != CUDA_ERROR_NOT_READY;
     if (seconds > 0)
-        gp_backoff_note(&c->deferred_backoff, result, rest);
+        backoff_note(&c->deferred_backoff, result, rest);
     c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
     if (rests && seconds > 0) /* it was the program's work, but for ours */
-        gp_added_less(fmax(0, waited + rest - gp_deferred_charge(c)));
+        gp_added_less(fmax(0, waited + rest - deferred_charge(c)));
     return rests;
 }
 
@@ -114,8 +114,8 @@ static bool comes_to_rest_soon(struct gp_context *c, bool to_verify)
 {
     if (c->wait_failed)
         return comes_to_rest(c, 0, 0);
-    gp_context_wait_for_tail(c);
-    double waited = to_verify ? gp_deferred_wait(c) : 0;
+    context_wait_for_tail(c);
+    double waited = to_verify ? deferred_wait(c) : 0;
     return comes_to_rest(c, LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED), waited);
 }
 
@@ -125,10 +125,10 @@ static bool comes_to_rest_soon(struct gp_context *c, bool to_verify)
 static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
-    bool to_verify = gp_verify_is_due(&kernel->schedule, call->grid);
+    bool to_verify = verify_is_due(&kernel->schedule, call->grid);
     if (to_verify || is_drain_due(c))
         return comes_to_rest_soon(c, to_verify);
-    return !gp_records_wait(c) && comes_to_rest(c, 0, 0);
+    return !records_wait(c) && comes_to_rest(c, 0, 0);
 }
 
 /* Our copies might take the room of a launch that such a kernel waits for; not behind it. */
@@ -147,25 +147,25 @@ static bool is_undisturbed(const struct gp_context *c)
 static bool enter(struct gp_measurement *m, struct gp_held_copy *copy)
 {
     struct gp_context *c = m->context;
-    m->clock = gp_held_keep(m) ? gp_clock_take(&c->clocks) : NULL;
+    m->clock = held_keep(m) ? clock_take(&c->clocks) : NULL;
     if (!m->clock)
         return false;
-    gp_measurement_enter(m);
-    m->index = gp_session_next_launch();
-    gp_record_make(m, true);
+    measurement_enter(m);
+    m->index = session_next_launch();
+    record_make(m, true);
     gp_launch_move(&m->member.state, GP_LAUNCH_DEFER);
     atomic_store(&m->under_way, true);
-    gp_held_enter(m, copy);
+    held_enter(m, copy);
     return true;
 }
 
 static bool hold(struct gp_measurement *m)
 {
-    struct gp_reach reach = gp_measurement_reach(m);
+    struct gp_reach reach = measurement_reach(m);
     struct gp_held_copy *copy = gp_snapshot_reserve_copy(m->snapshot, &reach);
     if (!copy)
         return false;
-    gp_measurement_note_work(m);
+    measurement_note_work(m);
     m->member.run.when = GP_RUN_LATER;
     m->member.run.layout = gp_held_copy_layout(copy);
     m->runs = 1;
@@ -179,7 +179,7 @@ static bool hold(struct gp_measurement *m)
 static struct gp_measurement *hold_in_time(const struct gp_launch *call, struct gp_kernel *kernel,
                                            struct gp_context *c, double started)
 {
-    struct gp_measurement *m = gp_measurement_new(call, kernel, c);
+    struct gp_measurement *m = measurement_new(call, kernel, c);
     if (!m)
         return NULL;
     m->started = started;
@@ -191,7 +191,7 @@ static struct gp_measurement *hold_in_time(const struct gp_launch *call, struct 
         c->deferred_seconds = fmin(seconds, 2 * GP_MOST_DEFERRED);
     if (held)
         return m;
-    gp_measurement_free(m);
+    measurement_free(m);
     return NULL;
 }
 
@@ -200,27 +200,27 @@ static struct gp_measurement *defer(const struct gp_launch *call, struct gp_kern
                                     struct gp_context *c)
 {
     double started = gp_clock_seconds();
-    gp_held_release_written(c, false);
+    held_release_written(c, false);
     if (!has_room(c) || !is_known(kernel, call, c) || is_beside_unending(c, call) ||
         !is_undisturbed(c))
         return NULL;
-    if (is_to_be_waited_for(c, kernel, call) || gp_verify_is_needed(&kernel->schedule, call->grid))
+    if (is_to_be_waited_for(c, kernel, call) || verify_is_needed(&kernel->schedule, call->grid))
         return NULL;
     struct gp_measurement *m = hold_in_time(call, kernel, c, started);
     if (!m)
         return NULL;
-    if (!gp_verify_is_due(&kernel->schedule, call->grid))
-        gp_verify_count(&kernel->schedule, call->grid);
-    gp_records_note(c);
+    if (!verify_is_due(&kernel->schedule, call->grid))
+        verify_count(&kernel->schedule, call->grid);
+    records_note(c);
     return m;
 }
 
-struct gp_measurement *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel)
+struct gp_measurement *launch_defer(const struct gp_launch *call, struct gp_kernel *kernel)
 {
     enum gp_passed_over why;
-    if (gp_user.at_once || gp_user.verify_always || gp_user.recorded.replay_off)
+    if (user_settings.at_once || user_settings.verify_always || user_settings.recorded.replay_off)
         return NULL;
-    struct gp_context *c = gp_context_of_stream(call->stream, &why);
+    struct gp_context *c = stream_context(call->stream, &why);
     if (!c || !c->snapshot)
         return NULL;
     gp_snapshot_set_in_use(c->snapshot, true);
@@ -229,35 +229,35 @@ struct gp_measurement *gp_defer(const struct gp_launch *call, struct gp_kernel *
     return m;
 }
 
-CUresult gp_launch_deferred(struct gp_measurement *m, const struct gp_launch *call)
+CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *call)
 {
     struct gp_snapshot *snapshot = m->snapshot;
-    gp_clock_begin(m->clock, call);
+    clock_begin(m->clock, call);
     CUresult copied =
         gp_held_copy_make_on(snapshot, m->copy, call->stream, call->per_thread_stream);
     if (gp_snapshot_delay_stream(snapshot, call->stream, call->per_thread_stream,
-                                 gp_user.flush_caches))
-        gp_clock_start(m->clock, call);
+                                 user_settings.flush_caches))
+        clock_start(m->clock, call);
     gp_added_pauses();
     CUresult result = call->run(call);
     gp_added_resumes();
-    gp_clock_stop(m->clock, call);
+    clock_stop(m->clock, call);
     if (m->clock->stopped)
-        gp_ended_watch(m->context->handle, m->clock, m->index, m->context->empty_ms);
+        ended_watch(m->context->handle, m->clock, m->index, m->context->empty_ms);
     if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)
         m->broken_off = gp_cuda_reason(copied != CUDA_SUCCESS ? copied : result);
     atomic_store(&m->under_way, false);
     return result;
 }
 
-double gp_deferred_charge(struct gp_context *c)
+double deferred_charge(struct gp_context *c)
 {
     double ms = 0;
     struct gp_measurement *m;
     DL_FOREACH(c->launches, m)
     {
         if (m->member.state == GP_LAUNCH_LAUNCHED && !atomic_load(&m->under_way))
-            ms += gp_clock_charge(m->clock);
+            ms += clock_charge(m->clock);
     }
     return ms / 1e3;
 }
@@ -273,9 +273,9 @@ static enum progress progress_of(const struct gp_measurement *list)
     DL_FOREACH(list, m)
     {
         if (most == ONE_RUNS || !m->clock || atomic_load(&m->under_way) ||
-            gp_clock_has_stopped(m->clock))
+            clock_has_stopped(m->clock))
             continue;
-        most = gp_clock_has_started(m->clock) ? ONE_RUNS : NONE_RUNS;
+        most = clock_has_started(m->clock) ? ONE_RUNS : NONE_RUNS;
     }
     return most;
 }
@@ -286,11 +286,11 @@ static enum progress progress_in(const struct gp_context *c)
     return held > given_up ? held : given_up;
 }
 
-double gp_deferred_wait(struct gp_context *c)
+double deferred_wait(struct gp_context *c)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
     double began = gp_clock_seconds(), waited = 0, limit = gp_wait_computing_limit();
-    double most_rest = gp_backoff_limit(MOST_REST, c->start_backoff);
+    double most_rest = backoff_limit(MOST_REST, c->start_backoff);
     struct gp_spin rest = gp_spin_begins();
     enum progress progress = NONE_LEFT;
     while (!c->deferred_stuck && (progress = progress_in(c)) != NONE_LEFT &&
@@ -304,8 +304,8 @@ double gp_deferred_wait(struct gp_context *c)
         waited = gp_clock_seconds() - began;
         c->deferred_stuck = waited > limit;
     }
-    gp_backoff_note(&c->start_backoff, progress == NONE_LEFT ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY,
-                    waited);
+    backoff_note(&c->start_backoff, progress == NONE_LEFT ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY,
+                 waited);
     if (waited > limit)
         gp_wait_was_in_vain(gp_wait_first_limit());
     return waited;
@@ -319,7 +319,7 @@ static bool is_copy_whole(struct gp_measurement *m)
 {
     bool whole = false;
     struct gp_reason why;
-    if (m->searched || !gp_kernel_may_load_addresses(m->kernel, &m->context->device)) {
+    if (m->searched || !kernel_may_load_addresses(m->kernel, &m->context->device)) {
         m->searched = true;
         return true;
     }
@@ -327,7 +327,7 @@ static bool is_copy_whole(struct gp_measurement *m)
         m->broken_off = why;
     } else if (!whole) {
         m->broken_off = LED_FURTHER;
-        gp_kernel_reached(m->kernel, true);
+        kernel_reached(m->kernel, true);
     }
     m->searched = whole;
     return whole;
@@ -338,13 +338,13 @@ static bool is_copy_whole(struct gp_measurement *m)
  */
 static void take_time(struct gp_measurement *m)
 {
-    float ms = gp_clock_read(m->clock) - m->context->empty_ms;
+    float ms = clock_read(m->clock) - m->context->empty_ms;
     if (ms <= 0)
         return;
     m->seconds = ms / 1e3;
     if (m->seconds > gp_wait_computing_limit())
         m->broken_off = TOO_LONG;
-    if (gp_times_least(&m->kernel->times, m->member.run.shape) > 0)
+    if (times_least(&m->kernel->times, m->member.run.shape) > 0)
         m->member.run.native_ms = ms;
 }
 
@@ -353,21 +353,21 @@ static void take_time(struct gp_measurement *m)
 static void replay_from_start(struct gp_measurement *m)
 {
     take_time(m);
-    gp_note_unsure(m);
+    measurement_note_unsure(m);
     if (!m->broken_off.cause && m->member.run.native_ms == 0)
-        gp_time_replay(m);
+        time_replay(m);
     if (m->broken_off.cause)
         return;
     gp_launch_move(&m->member.state, GP_LAUNCH_END);
     if (!m->context->collection->facts.session)
         m->member.run.when = GP_RUN_NOW;
     if (m->member.run.when == GP_RUN_NOW)
-        gp_replay_at_once(m);
+        replay_at_once(m);
     if (!m->broken_off.cause)
-        gp_check_time(m);
+        check_time(m);
 }
 
-void gp_measure_deferred(struct gp_measurement *m)
+void measure_in_drain(struct gp_measurement *m)
 {
     double start = gp_clock_seconds();
     if (!m->broken_off.cause && is_copy_whole(m))
@@ -375,11 +375,11 @@ void gp_measure_deferred(struct gp_measurement *m)
     if (m->member.state == GP_LAUNCH_LAUNCHED)
         gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
     gp_snapshot_done(m->snapshot);
-    gp_record_time(m);
-    gp_record_amend(m, 1e3 * (gp_clock_seconds() - start), m->broken_off);
+    record_time(m);
+    record_amend(m, 1e3 * (gp_clock_seconds() - start), m->broken_off);
 }
 
-bool gp_search_deferred(struct gp_measurement *m)
+bool search_deferred(struct gp_measurement *m)
 {
     bool whole = is_copy_whole(m);
     gp_snapshot_done(m->snapshot);

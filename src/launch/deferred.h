@@ -13,27 +13,27 @@
 #define GP_MOST_DEFERRED 0.1
 
 /* Holds a launch that is about to be made; NULL where it is to be measured at the launch. The GPU
- * may be at work. The gate is locked. To be followed by gp_launch_deferred. */
-struct gp_measurement *gp_defer(const struct gp_launch *call, struct gp_kernel *kernel);
+ * may be at work. The gate is locked. To be followed by launch_with_copies. */
+struct gp_measurement *launch_defer(const struct gp_launch *call, struct gp_kernel *kernel);
 
 /* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is
  * passed, and not closed: a full stream holds the call up. */
-CUresult gp_launch_deferred(struct gp_measurement *m, const struct gp_launch *call);
+CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *call);
 
 /* Waits for deferred launches as long as one after the other runs, and returns how many seconds:
  * they end by themselves, however long they take. All together get the limit of one such kernel.
  * Those that do not begin, as their stream is blocked, are not waited for. The context is current,
  * and nothing is being captured in it. */
-double gp_deferred_wait(struct gp_context *c);
+double deferred_wait(struct gp_context *c);
 
 /* The most seconds that our own work in front of launches may have taken of a wait for the context,
  * which is idle now; the rest was the program's. Each launch is asked once. */
-double gp_deferred_charge(struct gp_context *c);
+double deferred_charge(struct gp_context *c);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */
-void gp_measure_deferred(struct gp_measurement *m);
+void measure_in_drain(struct gp_measurement *m);
 /* Only finds out whether its copy leads to other memory. False where it does; then there is nothing
  * to measure. */
-bool gp_search_deferred(struct gp_measurement *m);
+bool search_deferred(struct gp_measurement *m);
 
 #endif

@@ -1,6 +1,6 @@
 #include "launch/device_facts.h"
 
-void gp_device_describe(CUdevice device, struct gp_device *d)
+void device_describe(CUdevice device, struct gp_device *d)
 {
 #define ASK(member, attribute) \
     d->member = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_##attribute)

@@ -6,6 +6,6 @@
 #include "profile/record.h"
 
 /* Fills it in. 0 and an empty name stand for facts that the driver does not tell. */
-void gp_device_describe(CUdevice device, struct gp_device *facts);
+void device_describe(CUdevice device, struct gp_device *facts);
 
 #endif

@@ -35,13 +35,13 @@ static struct gp_reason disturbs(const struct gp_context *c, const CUcontext *ot
                                     "another GPU that can write the launch's memory is at work");
 }
 
-struct gp_reason gp_context_disturbed(const struct gp_context *c)
+struct gp_reason context_disturbed(const struct gp_context *c)
 {
     CUcontext peers[MOST_PEERS];
     return disturbs(c, peers, gp_peers_of(c->handle, peers, MOST_PEERS), MOST_PEERS);
 }
 
-struct gp_reason gp_others_disturb(const struct gp_context *c)
+struct gp_reason others_disturb(const struct gp_context *c)
 {
     CUcontext all[GP_MOST_CONTEXTS];
     return disturbs(c, all, gp_contexts_used(all), GP_MOST_CONTEXTS);

@@ -33,20 +33,20 @@
 /* Times that lost counters are reported. */
 #define MOST_LOST 3
 
-bool gp_may_be_held(struct gp_measurement *m)
+bool launch_may_be_held(struct gp_measurement *m)
 {
     const struct gp_device *device = &m->context->device;
     return m->snapshot && m->context->collection->most > 1 &&
-           m->context->collection->facts.session && m->member.run.parameters && !gp_user.at_once &&
-           !gp_snapshot_not_to_be_held(m->snapshot).cause &&
-           !gp_kernel_may_use_textures(m->kernel, 10 * device->cc_major + device->cc_minor);
+           m->context->collection->facts.session && m->member.run.parameters &&
+           !user_settings.at_once && !gp_snapshot_not_to_be_held(m->snapshot).cause &&
+           !kernel_may_use_textures(m->kernel, 10 * device->cc_major + device->cc_minor);
 }
 
-bool gp_hold(struct gp_measurement *m)
+bool hold_launch(struct gp_measurement *m)
 {
-    struct gp_held_copy *copy = gp_held_keep(m) ? gp_snapshot_hold(m->snapshot) : NULL;
+    struct gp_held_copy *copy = held_keep(m) ? gp_snapshot_hold(m->snapshot) : NULL;
     if (copy)
-        gp_held_enter(m, copy);
+        held_enter(m, copy);
     return copy != NULL;
 }
 
@@ -74,15 +74,15 @@ static struct gp_reason not_to_be_replayed(const struct gp_context *c, bool aliv
     if (gp_captures() > 0)
         return CAPTURED;
     struct gp_reason barred = gp_memory_replay_barred();
-    return barred.cause ? barred : gp_context_disturbed(c);
+    return barred.cause ? barred : context_disturbed(c);
 }
 
 /* Work that is done for a launch in a drain: its record says how long it took. */
 static void amend(struct gp_measurement *m, double began)
 {
-    if (!m->broken_off.cause && gp_check_time_again(m))
-        gp_record_time(m);
-    gp_record_amend(m, 1e3 * (gp_clock_seconds() - began), m->broken_off);
+    if (!m->broken_off.cause && check_time_again(m))
+        record_time(m);
+    record_amend(m, 1e3 * (gp_clock_seconds() - began), m->broken_off);
 }
 
 /* Memory becomes as the program's own launches have left it. A kernel that did not end may
@@ -93,7 +93,7 @@ static void put_back(struct gp_context *c)
     if (!c->snapshot || c->dead)
         return;
     if (!gp_snapshot_put_back(c->snapshot, !c->busy, &why) && gp_session_measures())
-        gp_not_put_back("a replay", why);
+        not_put_back("a replay", why);
     gp_snapshot_done(c->snapshot);
 }
 
@@ -114,12 +114,12 @@ static void drop(struct gp_measurement *m, struct gp_reason why)
 {
     struct gp_context *c = m->context;
     if (why.cause) {
-        gp_record_amend(m, 0, why);
+        record_amend(m, 0, why);
         gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
         c->lost++;
         c->why_lost = why;
     }
-    gp_held_release(m);
+    held_release(m);
 }
 
 static void say_lost(struct gp_context *c)
@@ -134,8 +134,8 @@ static void say_lost(struct gp_context *c)
 static void drop_all(struct gp_context *c, struct gp_reason why)
 {
     c->deferred_seconds = 0;
-    for (struct gp_measurement *m = gp_held_first(c), *next; m; m = next) {
-        next = gp_held_next(m);
+    for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
+        next = held_next(m);
         drop(m, is_open(m) ? why : GP_NO_REASON);
     }
 }
@@ -143,38 +143,37 @@ static void drop_all(struct gp_context *c, struct gp_reason why)
 /* Where the gate could not be locked, a launch may be under way still. */
 static void measure_deferred(struct gp_context *c)
 {
-    for (struct gp_measurement *m = gp_held_first(c), *next; m; m = next) {
-        next = gp_held_next(m);
-        if (!gp_context_goes_on(c) || m->member.state != GP_LAUNCH_LAUNCHED)
+    for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
+        next = held_next(m);
+        if (!context_goes_on(c) || m->member.state != GP_LAUNCH_LAUNCHED)
             continue;
         if (atomic_load(&m->under_way))
             drop(m, AT_WORK);
         else
-            gp_measure_deferred(m);
+            measure_in_drain(m);
     }
 }
 
 /* No launch reaches it any more. A capture would end by it. */
 static void free_retired(const struct gp_context *c, bool alive)
 {
-    if (alive && gp_context_goes_on(c) && !gp_held_first(c) && gp_captures() == 0)
+    if (alive && context_goes_on(c) && !held_first(c) && gp_captures() == 0)
         gp_retired_free(c->handle);
 }
 
 static bool make_step(struct gp_measurement *m, const struct gp_step *step)
 {
     m->broken_off = GP_NO_REASON; /* another way may not break off */
-    return step->kind == GP_STEP_BLANK || step->kind == GP_STEP_TOGETHER
-               ? gp_count_together(m, step)
-               : gp_replay_step(m, step);
+    return step->kind == GP_STEP_BLANK || step->kind == GP_STEP_TOGETHER ? count_together(m, step)
+                                                                         : replay_step(m, step);
 }
 
 /* Makes the steps of all launches that wait. */
 static void make_steps(struct gp_context *c)
 {
     struct gp_step step;
-    while (gp_context_goes_on(c) && gp_collection_next(c->collection, NULL, &step)) {
-        struct gp_measurement *m = gp_measurement_of(step.member);
+    while (context_goes_on(c) && gp_collection_next(c->collection, NULL, &step)) {
+        struct gp_measurement *m = measurement_of(step.member);
         const double began = gp_clock_seconds();
         gp_collection_stepped(c->collection, &step, make_step(m, &step));
         amend(m, began);
@@ -185,29 +184,29 @@ static void make_steps(struct gp_context *c)
 static void note_idle(struct gp_context *c)
 {
     c->busy = false;
-    gp_context_end_pass(c);
+    context_end_pass(c);
 }
 
-void gp_drain(struct gp_context *c, bool alive)
+void drain_context(struct gp_context *c, bool alive)
 {
     if (alive)
         note_idle(c);
     /* While a stream is captured nobody has waited for the context. */
-    gp_held_release_written(c, alive && gp_captures() == 0);
-    struct gp_reason why = gp_held_first(c) ? not_to_be_replayed(c, alive) : GP_NO_REASON;
+    held_release_written(c, alive && gp_captures() == 0);
+    struct gp_reason why = held_first(c) ? not_to_be_replayed(c, alive) : GP_NO_REASON;
     if (!why.cause) {
         measure_deferred(c);
         make_steps(c);
     }
     put_back(c);
-    if (!why.cause && !gp_context_goes_on(c))
+    if (!why.cause && !context_goes_on(c))
         why = why_not_gone_on(c);
     drop_all(c, why);
     /* A launch whose copy leads to other memory was given up above: its room is free at once. */
-    gp_held_release_written(c, false);
+    held_release_written(c, false);
     say_lost(c);
     if (!c->busy)
-        gp_records_settle(c, alive && !c->dead);
+        records_settle(c, alive && !c->dead);
     free_retired(c, alive);
 }
 
@@ -216,7 +215,7 @@ static bool concerns(const struct gp_program_change *change, const struct gp_mea
     if (change->bytes)
         return gp_held_copy_reaches(m->copy, change->address, change->bytes);
     if (change->function)
-        return gp_kernel_is(m->kernel, change->function);
+        return kernel_is(m->kernel, change->function);
     return !change->stream || change->stream == m->call->stream;
 }
 
@@ -225,23 +224,23 @@ static bool is_to_be_searched(const struct gp_measurement *m)
     return m->member.state == GP_LAUNCH_LAUNCHED && !m->searched;
 }
 
-bool gp_search_held(struct gp_context *c)
+bool search_held(struct gp_context *c)
 {
-    for (struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m)) {
+    for (struct gp_measurement *m = held_first(c); m; m = held_next(m)) {
         if (!is_to_be_searched(m) || m->broken_off.cause)
             continue;
         if (atomic_load(&m->under_way))
             return false;
-        gp_search_deferred(m); /* where it leads further it is not replayed */
+        search_deferred(m); /* where it leads further it is not replayed */
     }
     return true;
 }
 
-void gp_note_freed(const struct gp_context *c, const struct gp_program_change *change)
+void held_note_freed(const struct gp_context *c, const struct gp_program_change *change)
 {
-    const struct gp_measurement *m = gp_held_first(c);
+    const struct gp_measurement *m = held_first(c);
     while (m && !is_to_be_searched(m))
-        m = gp_held_next(m);
+        m = held_next(m);
     if (!c->snapshot || !change->bytes)
         return;
     if (m)
@@ -256,10 +255,10 @@ static double alone_ms(const struct gp_run *run)
     return ALONE_MS + run->native_ms * (run->cost->sass > 0 ? run->cost->sass : ALONE_SLOWDOWN);
 }
 
-bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change)
+bool is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change)
 {
     double alone = 0;
-    for (struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m)) {
+    for (struct gp_measurement *m = held_first(c); m; m = held_next(m)) {
         if (!concerns(change, m))
             continue;
         alone += alone_ms(&m->member.run);
@@ -269,15 +268,15 @@ bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_cha
     return false;
 }
 
-bool gp_is_concerned(const struct gp_context *c, const struct gp_program_change *change)
+bool context_is_concerned(const struct gp_context *c, const struct gp_program_change *change)
 {
-    const struct gp_measurement *m = gp_held_first(c);
+    const struct gp_measurement *m = held_first(c);
     while (m && !concerns(change, m))
-        m = gp_held_next(m);
+        m = held_next(m);
     /* Where everything changes the room of launches that were given up is wanted back, too, and
      * memory that they kept. */
     bool all = !change->bytes && !change->function && !change->stream;
-    return m || (all && (gp_held_any_unwritten(c) || gp_retired_any()));
+    return m || (all && (held_any_unwritten(c) || gp_retired_any()));
 }
 
 /* The further passes of a launch, all at once; those that it makes at all, where it was deferred.
@@ -287,35 +286,34 @@ static void replay_alone(struct gp_measurement *m)
     const double began = gp_clock_seconds();
     m->member.run.when = GP_RUN_NOW;
     if (m->member.state == GP_LAUNCH_LAUNCHED) {
-        gp_measure_deferred(m);
+        measure_in_drain(m);
         return;
     }
     m->broken_off = GP_NO_REASON;
-    gp_replay_at_once(m);
+    replay_at_once(m);
     amend(m, began);
 }
 
 static bool any_deferred(const struct gp_context *c)
 {
-    const struct gp_measurement *m = gp_held_first(c);
+    const struct gp_measurement *m = held_first(c);
     while (m && m->member.state != GP_LAUNCH_LAUNCHED)
-        m = gp_held_next(m);
+        m = held_next(m);
     return m != NULL;
 }
 
-void gp_drain_before_change(struct gp_context *c, const struct gp_program_change *change,
-                            bool alive)
+void drain_before_change(struct gp_context *c, const struct gp_program_change *change, bool alive)
 {
     if (alive)
         note_idle(c);
-    gp_held_release_written(c, alive);
+    held_release_written(c, alive);
     struct gp_reason why = not_to_be_replayed(c, alive);
-    for (struct gp_measurement *m = gp_held_first(c), *next; m; m = next) {
-        next = gp_held_next(m);
+    for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
+        next = held_next(m);
         if (!concerns(change, m))
             continue;
         struct gp_reason not_now = why.cause                    ? why
-                                   : !gp_context_goes_on(c)     ? why_not_gone_on(c)
+                                   : !context_goes_on(c)        ? why_not_gone_on(c)
                                    : atomic_load(&m->under_way) ? AT_WORK
                                                                 : GP_NO_REASON;
         if (not_now.cause) {
@@ -323,7 +321,7 @@ void gp_drain_before_change(struct gp_context *c, const struct gp_program_change
         } else {
             replay_alone(m);
             put_back(c);
-            gp_held_release(m);
+            held_release(m);
         }
     }
     say_lost(c);

@@ -10,31 +10,30 @@
 #include "launch/measurement.h"
 
 /* True where the launch, whose memory was just copied, can be held. */
-bool gp_may_be_held(struct gp_measurement *m);
+bool launch_may_be_held(struct gp_measurement *m);
 
 /* Holds a launch that has passes to come; its record is amended then. False where that cannot be:
  * then these are to be made now. */
-bool gp_hold(struct gp_measurement *m);
+bool hold_launch(struct gp_measurement *m);
 
 /* Drains the context's launches, and reads and records all that waits for it. Where it is not
  * alive, or something runs in it that does not end, held launches are given up. The context is
  * current while it is alive, and idle. */
-void gp_drain(struct gp_context *c, bool alive);
+void drain_context(struct gp_context *c, bool alive);
 
 /* Makes the further passes of the launches that a change concerns. The same. */
-void gp_drain_before_change(struct gp_context *c, const struct gp_program_change *change,
-                            bool alive);
+void drain_before_change(struct gp_context *c, const struct gp_program_change *change, bool alive);
 /* True where it is quicker to drain all that are held: one of these is, as far as is known, like
  * none before it, or to compare them one by one takes longer. */
-bool gp_is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change);
+bool is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change);
 /* True where there are any such. */
-bool gp_is_concerned(const struct gp_context *c, const struct gp_program_change *change);
+bool context_is_concerned(const struct gp_context *c, const struct gp_program_change *change);
 
 /* Finds out whether copies of deferred launches lead to other memory: then the kernel's next ones
  * are waited for. False where one is under way. */
-bool gp_search_held(struct gp_context *c);
+bool search_held(struct gp_context *c);
 /* Notes memory that is freed: copies that were not searched yet may lead to it. */
-void gp_note_freed(const struct gp_context *c, const struct gp_program_change *change);
+void held_note_freed(const struct gp_context *c, const struct gp_program_change *change);
 
 /* True where some launch is held in some context. From any thread. */
 bool gp_any_held(void);

@@ -47,7 +47,7 @@ static bool changes(struct watched *w, int from, int to)
     return atomic_compare_exchange_strong(&w->state, &from, to);
 }
 
-void gp_ended_watch(CUcontext context, const struct gp_clock *clock, uint64_t index, float empty_ms)
+void ended_watch(CUcontext context, const struct gp_clock *clock, uint64_t index, float empty_ms)
 {
     size_t i = 0;
     while (i < MOST_WATCHED && !changes(&all[i], FREE, FILLING))
@@ -76,7 +76,7 @@ static bool forget(struct watched *w)
     return changes(w, READY, FREE) || !changes(w, ASKED, DROPPED);
 }
 
-bool gp_ended_forget(const struct gp_clock *clock)
+bool ended_forget(const struct gp_clock *clock)
 {
     size_t i = 0;
     while (i < MOST_WATCHED && !(is_watched(&all[i]) && atomic_load(&all[i].clock) == clock))
@@ -84,7 +84,7 @@ bool gp_ended_forget(const struct gp_clock *clock)
     return i == MOST_WATCHED || forget(&all[i]);
 }
 
-void gp_ended_forget_context(CUcontext context)
+void ended_forget_context(CUcontext context)
 {
     for (size_t i = 0; i < MOST_WATCHED; i++)
         if (is_watched(&all[i]) && atomic_load(&all[i].context) == context)
@@ -103,7 +103,7 @@ static bool ask(struct watched *w, double *ns)
         return true;
     const CUresult result = gp_cuda.cuEventQuery(clock->end);
     if (result == CUDA_SUCCESS)
-        ms = gp_clock_read(clock) - w->empty_ms;
+        ms = clock_read(clock) - w->empty_ms;
     gp_context_pop();
     if (ms > 0)
         *ns = rint(1e6 * (double)ms);
@@ -124,7 +124,7 @@ static void ask_all(void)
         if (over || !changes(w, ASKED, READY))
             atomic_store(&w->state, FREE);
     }
-    gp_results_ended(list, count, gp_session_launches());
+    results_ended(list, count, session_launches());
 }
 
 static void sleep_until_next(void)
@@ -156,7 +156,7 @@ static void *watch(void *unused)
     return unused;
 }
 
-void gp_ended_start(void)
+void ended_start(void)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -175,7 +175,7 @@ void gp_ended_start(void)
     pthread_attr_destroy(&attributes);
 }
 
-void gp_ended_stop(void)
+void ended_stop(void)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

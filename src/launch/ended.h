@@ -11,19 +11,18 @@
 #include <stdint.h>
 
 /* Starts the thread, once. */
-void gp_ended_start(void);
+void ended_start(void);
 /* Nothing is asked of the driver any more: the process ends. Waits for the thread no longer than a
  * second. */
-void gp_ended_stop(void);
+void ended_stop(void);
 
 /* A deferred launch whose end is marked by the clock. `empty_ms`: the time between two events with
  * nothing between them. */
-void gp_ended_watch(CUcontext context, const struct gp_clock *clock, uint64_t index,
-                    float empty_ms);
+void ended_watch(CUcontext context, const struct gp_clock *clock, uint64_t index, float empty_ms);
 /* Before the clock is used again: it is asked no more. False where it is asked in this moment, and
  * the driver does not answer: then it must stay as it is. */
-bool gp_ended_forget(const struct gp_clock *clock);
+bool ended_forget(const struct gp_clock *clock);
 /* The clocks of a context that is about to go are asked no more. */
-void gp_ended_forget_context(CUcontext context);
+void ended_forget_context(CUcontext context);
 
 #endif

@@ -16,10 +16,10 @@ bool gp_any_held(void)
     return atomic_load_explicit(&held_launches, memory_order_relaxed) > 0;
 }
 
-bool gp_held_keep(struct gp_measurement *m)
+bool held_keep(struct gp_measurement *m)
 {
     struct gp_run *run = &m->member.run;
-    m->kept = gp_launch_keep(m->call, run->parameters, run->parameters_size);
+    m->kept = launch_keep(m->call, run->parameters, run->parameters_size);
     m->parameters = malloc(run->parameters_size + 1);
     if (!m->kept || !m->parameters) {
         free(m->kept);
@@ -35,7 +35,7 @@ bool gp_held_keep(struct gp_measurement *m)
     return true;
 }
 
-void gp_held_enter(struct gp_measurement *m, struct gp_held_copy *copy)
+void held_enter(struct gp_measurement *m, struct gp_held_copy *copy)
 {
     m->copy = copy;
     /* Passes are to come, if there was none: before its module goes. */
@@ -45,17 +45,17 @@ void gp_held_enter(struct gp_measurement *m, struct gp_held_copy *copy)
 
 static struct gp_measurement *first_that_waits(struct gp_measurement *m)
 {
-    while (m && !gp_measurement_waits(m))
+    while (m && !measurement_waits(m))
         m = m->next;
     return m;
 }
 
-struct gp_measurement *gp_held_first(const struct gp_context *c)
+struct gp_measurement *held_first(const struct gp_context *c)
 {
     return first_that_waits(c->launches);
 }
 
-struct gp_measurement *gp_held_next(const struct gp_measurement *m)
+struct gp_measurement *held_next(const struct gp_measurement *m)
 {
     return first_that_waits(m->next);
 }
@@ -64,8 +64,8 @@ static void free_copy(struct gp_measurement *m)
 {
     gp_snapshot_release(m->snapshot, m->copy);
     m->copy = NULL;
-    if (m->clock && gp_ended_forget(m->clock)) /* else nobody uses it any more */
-        gp_clock_give_back(&m->context->clocks, m->clock);
+    if (m->clock && ended_forget(m->clock)) /* else nobody uses it any more */
+        clock_give_back(&m->context->clocks, m->clock);
     m->clock = NULL;
     atomic_fetch_sub(&held_launches, 1);
 }
@@ -76,10 +76,10 @@ static bool is_written(const struct gp_measurement *m, bool idle)
     if (!m->clock)
         return true;
     return !atomic_load(&m->under_way) &&
-           (idle || (gp_captures() == 0 && gp_clock_has_stopped(m->clock)));
+           (idle || (gp_captures() == 0 && clock_has_stopped(m->clock)));
 }
 
-void gp_held_release(struct gp_measurement *m)
+void held_release(struct gp_measurement *m)
 {
     if (is_written(m, false))
         free_copy(m);
@@ -87,20 +87,20 @@ void gp_held_release(struct gp_measurement *m)
         gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
 }
 
-void gp_held_leave(struct gp_measurement *m)
+void held_leave(struct gp_measurement *m)
 {
     if (m->copy)
         DL_APPEND(m->context->unwritten, m);
     else
-        gp_measurement_free(m);
+        measurement_free(m);
 }
 
-void gp_held_release_written(struct gp_context *c, bool idle)
+void held_release_written(struct gp_context *c, bool idle)
 {
     struct gp_measurement *m, *next;
     DL_FOREACH(c->launches, m)
     {
-        if (m->copy && !gp_measurement_waits(m) && is_written(m, idle))
+        if (m->copy && !measurement_waits(m) && is_written(m, idle))
             free_copy(m);
     }
     DL_FOREACH_SAFE(c->unwritten, m, next)
@@ -109,14 +109,14 @@ void gp_held_release_written(struct gp_context *c, bool idle)
             continue;
         DL_DELETE(c->unwritten, m);
         free_copy(m);
-        gp_measurement_free(m);
+        measurement_free(m);
     }
 }
 
-bool gp_held_any_unwritten(const struct gp_context *c)
+bool held_any_unwritten(const struct gp_context *c)
 {
     const struct gp_measurement *m = c->launches;
-    while (m && (!m->copy || gp_measurement_waits(m)))
+    while (m && (!m->copy || measurement_waits(m)))
         m = m->next;
     return m || c->unwritten;
 }
@@ -131,7 +131,7 @@ static bool any_to_be_written(const struct gp_measurement *list, CUdeviceptr add
     return m != NULL;
 }
 
-bool gp_held_to_be_written(const struct gp_context *c, CUdeviceptr address, uint64_t bytes)
+bool held_to_be_written(const struct gp_context *c, CUdeviceptr address, uint64_t bytes)
 {
     return any_to_be_written(c->launches, address, bytes) ||
            any_to_be_written(c->unwritten, address, bytes);

@@ -86,7 +86,7 @@ static void keep_parameters(struct kept_launch *k, const void *parameters, size_
     k->call.extra = k->extra;
 }
 
-struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *parameters, size_t size)
+struct gp_launch *launch_keep(const struct gp_launch *call, const void *parameters, size_t size)
 {
     PFN_cuLaunchKernelEx_v11060 real =
         call->per_thread_stream ? gp_cuda.cuLaunchKernelEx_ptsz : gp_cuda.cuLaunchKernelEx;
@@ -109,7 +109,7 @@ struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *param
     return NULL;
 }
 
-uint64_t gp_launch_hash_caches(const struct gp_launch *call, uint64_t hash)
+uint64_t launch_hash_caches(const struct gp_launch *call, uint64_t hash)
 {
     for (unsigned i = 0; i < call->attribute_count; i++) {
         const CUlaunchAttributeValue *value = &call->attributes[i].value;

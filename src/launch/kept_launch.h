@@ -13,9 +13,9 @@ CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute 
 /* A copy of the call with `size` bytes of parameters as the device sees them; to be freed. NULL
  * where it has an attribute that cannot be repeated later (an event of the program's, say), or
  * out of memory. */
-struct gp_launch *gp_launch_keep(const struct gp_launch *call, const void *parameters, size_t size);
+struct gp_launch *launch_keep(const struct gp_launch *call, const void *parameters, size_t size);
 
 /* Adds the attributes on which it depends how much a launch finds in the caches. */
-uint64_t gp_launch_hash_caches(const struct gp_launch *call, uint64_t hash);
+uint64_t launch_hash_caches(const struct gp_launch *call, uint64_t hash);
 
 #endif

@@ -10,27 +10,27 @@
 /* Launches in a row that make a rule. */
 #define HOST_CHANGES_RULE 2
 
-const char *gp_kernel_shown(struct gp_kernel *kernel)
+const char *kernel_shown(struct gp_kernel *kernel)
 {
     if (!kernel->shown)
         kernel->shown = gp_demangle(kernel->name, GP_NAME_BRIEF);
     return kernel->shown ? kernel->shown : kernel->name;
 }
 
-void gp_kernel_reached(struct gp_kernel *kernel, bool further)
+void kernel_reached(struct gp_kernel *kernel, bool further)
 {
     if (kernel->reach != GP_REACH_FURTHER)
         kernel->reach = further ? GP_REACH_FURTHER : GP_REACH_DIRECT;
 }
 
-void gp_kernel_ended(struct gp_kernel *kernel, double seconds)
+void kernel_ended(struct gp_kernel *kernel, double seconds)
 {
     if (seconds > kernel->longest)
         kernel->longest = seconds;
     kernel->ended = true;
 }
 
-void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
+void kernel_load(struct gp_kernel *kernel, CUcontext context)
 {
     CUfunction function = kernel->function;
     if (kernel->loaded_in == context || !gp_cuda.cuFuncLoad)
@@ -44,13 +44,13 @@ void gp_kernel_load(struct gp_kernel *kernel, CUcontext context)
     gp_cuda.cuFuncLoad(function);
 }
 
-void gp_kernel_took(struct gp_kernel *kernel, double ms)
+void kernel_took(struct gp_kernel *kernel, double ms)
 {
     if (ms > 0 && (kernel->shortest_ms == 0 || ms < kernel->shortest_ms))
         kernel->shortest_ms = ms;
 }
 
-double gp_kernel_shortest(const struct gp_kernel *kernel)
+double kernel_shortest(const struct gp_kernel *kernel)
 {
     return kernel->shortest_ms > 0 ? kernel->shortest_ms / 1e3 : kernel->longest;
 }
@@ -58,11 +58,11 @@ double gp_kernel_shortest(const struct gp_kernel *kernel)
 bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
                           size_t *size)
 {
-    gp_parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);
-    return gp_parameters_read(call, &kernel->layout, bytes, size);
+    parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);
+    return parameters_read(call, &kernel->layout, bytes, size);
 }
 
-void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
+void kernel_host_changed(struct gp_kernel *kernel, bool changed)
 {
     kernel->host_changes = changed ? kernel->host_changes + 1 : 0;
     if (kernel->host_changes == HOST_CHANGES_RULE)
@@ -70,14 +70,13 @@ void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed)
             GP_REASON_TEXT(HOST_MEMORY, "page-locked host memory changes while the kernel runs");
 }
 
-const void *gp_kernel_find_code(void *data, const char *function, size_t *size,
-                                struct gp_reason *why)
+const void *kernel_find_code(void *data, const char *function, size_t *size, struct gp_reason *why)
 {
     const struct gp_kernel *kernel = data;
     return gp_module_code(kernel->module, function, size, why);
 }
 
-bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle)
+bool kernel_is(const struct gp_kernel *kernel, CUfunction handle)
 {
     return kernel->handle == handle || kernel->function == handle;
 }
@@ -90,14 +89,14 @@ static bool ask_code(struct gp_kernel *kernel, enum gp_maybe *answer,
     if (*answer == GP_NOT_ASKED) {
         size_t size;
         struct gp_reason why;
-        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        const void *code = kernel_find_code(kernel, kernel->name, &size, &why);
         bool may = code ? question(code, size, cc) : if_not_known;
         *answer = may ? GP_MAYBE : GP_NEVER;
     }
     return *answer == GP_MAYBE;
 }
 
-bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc)
+bool kernel_may_use_textures(struct gp_kernel *kernel, int cc)
 {
     return gp_textures_made() &&
            ask_code(kernel, &kernel->uses_textures, gp_code_may_use_textures, cc, true);
@@ -113,35 +112,35 @@ bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device
     return ask_code(kernel, &kernel->waits, gp_code_may_wait, capability(device), true);
 }
 
-uint64_t gp_kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device)
+uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device)
 {
     size_t size;
     struct gp_reason why;
     if (!kernel->data_words_known) {
-        const void *code = gp_kernel_find_code(kernel, kernel->name, &size, &why);
+        const void *code = kernel_find_code(kernel, kernel->name, &size, &why);
         kernel->data_words = code ? gp_code_data_words(code, size, capability(device)) : 0;
         kernel->data_words_known = true;
     }
     return kernel->data_words;
 }
 
-bool gp_kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device)
+bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->loads_addresses, gp_code_may_load_addresses,
                     capability(device), true);
 }
 
-bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device)
+bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->polls, gp_code_polls, capability(device), false);
 }
 
-bool gp_kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device)
+bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->spins, gp_code_spins, capability(device), false);
 }
 
-void *gp_kernel_find_cubin(void *data, size_t most, size_t *size)
+void *kernel_find_cubin(void *data, size_t most, size_t *size)
 {
     const struct gp_kernel *kernel = data;
     return gp_module_slim(kernel->module, kernel->name, most, size);
@@ -153,12 +152,12 @@ static int attribute(CUfunction function, CUfunction_attribute which)
     return gp_cuda.cuFuncGetAttribute(&value, which, function) == CUDA_SUCCESS ? value : 0;
 }
 
-int gp_kernel_carveout(const struct gp_kernel *kernel)
+int kernel_carveout(const struct gp_kernel *kernel)
 {
     return attribute(kernel->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
 }
 
-void gp_function_describe(CUfunction f, struct gp_record *launch)
+void function_describe(CUfunction f, struct gp_record *launch)
 {
     launch->registers = (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_NUM_REGS);
     launch->shared_static = (unsigned)attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
@@ -169,8 +168,8 @@ void gp_function_describe(CUfunction f, struct gp_record *launch)
     launch->shared_carveout = attribute(f, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
 }
 
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
+void kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch)
 {
     launch->kernel = kernel->name;
-    gp_function_describe(kernel->function, launch);
+    function_describe(kernel->function, launch);
 }

@@ -141,7 +141,7 @@ static struct gp_kernel *make(CUfunction handle)
         free(k);
         return NULL;
     }
-    k->selected = gp_selection_wants(k->name);
+    k->selected = selection_wants(k->name);
     k->module = ask_module(handle);
     k->runs_once = gp_module_runs_once(k->module, k->name);
     k->refused = remembered_reason(k);
@@ -149,7 +149,7 @@ static struct gp_kernel *make(CUfunction handle)
     if (k->selected && communicates(k->name)) {
         static struct gp_say_limit once;
         k->refused = GP_COMMUNICATES;
-        gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", gp_kernel_shown(k),
+        gp_say_limited(&once, MOST_REFUSALS, "%s is not measured: %s", kernel_shown(k),
                        k->refused.text);
     }
     atomic_init(&k->is_refused, k->refused.cause);
@@ -158,7 +158,7 @@ static struct gp_kernel *make(CUfunction handle)
 
 static void free_kernel(struct gp_kernel *k)
 {
-    gp_parameter_layout_free(&k->layout);
+    parameter_layout_free(&k->layout);
     free(k->name);
     free(k->shown);
     free(k);
@@ -213,22 +213,22 @@ static bool ask_facts(struct gp_kernel *k, const struct gp_device *device,
     const int cc = 10 * device->cc_major + device->cc_minor;
     const struct gp_run run = {.kernel = k->name,
                                .code = &k->code,
-                               .find_code = gp_kernel_find_code,
-                               .find_cubin = gp_kernel_find_cubin,
+                               .find_code = kernel_find_code,
+                               .find_cubin = kernel_find_cubin,
                                .find_code_data = k};
     *facts = (struct gp_kernel_facts){
         .name = strdup(k->name),
         .function = function_here(k),
         .may_wait = gp_kernel_may_wait(k, device),
-        .may_poll = gp_kernel_may_poll(k, device),
+        .may_poll = kernel_may_poll(k, device),
     };
     if (facts->name && cc >= OLDEST_CODE)
         gp_code_counts_note(&run, cc);
     return facts->name != NULL;
 }
 
-bool gp_kernel_ask_facts(CUfunction handle, const struct gp_device *device,
-                         struct gp_kernel_facts *facts)
+bool kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+                      struct gp_kernel_facts *facts)
 {
     pthread_rwlock_wrlock(&lock);
     struct gp_kernel *k = find(handle);
@@ -237,7 +237,7 @@ bool gp_kernel_ask_facts(CUfunction handle, const struct gp_device *device,
     return known;
 }
 
-unsigned long gp_kernels_forgotten(void)
+unsigned long kernels_forgotten(void)
 {
     return atomic_load_explicit(&times_forgotten, memory_order_acquire);
 }
@@ -260,7 +260,7 @@ static struct unselected *position_of(CUfunction handle)
     return &remembered[gp_mix(0, (uintptr_t)handle) >> (64 - REMEMBERED_BITS)];
 }
 
-bool gp_kernel_is_left_out(CUfunction handle)
+bool kernel_is_left_out(CUfunction handle)
 {
     const struct unselected *position = position_of(handle);
     return position->handle == handle &&
@@ -272,13 +272,13 @@ static enum gp_interest interest_in(const struct gp_kernel *selected,
 {
     if (atomic_load_explicit(&selected->is_refused, memory_order_acquire))
         return selected->unending ? GP_UNENDING : GP_REFUSED;
-    bool waits = atomic_load(&selected->waits_for_host) && gp_is_one_warp(configuration);
+    bool waits = atomic_load(&selected->waits_for_host) && is_one_warp(configuration);
     return waits ? GP_UNENDING : GP_WANTED;
 }
 
 enum gp_interest gp_kernel_interest(CUfunction handle, const struct gp_configuration *configuration)
 {
-    if (gp_kernel_is_left_out(handle))
+    if (kernel_is_left_out(handle))
         return GP_NOT_SELECTED;
     unsigned long now = atomic_load_explicit(&times_forgotten, memory_order_acquire);
     const struct gp_kernel *k = lock_and_find(handle);
@@ -289,7 +289,7 @@ enum gp_interest gp_kernel_interest(CUfunction handle, const struct gp_configura
     return interest;
 }
 
-bool gp_kernel_polls(CUfunction handle)
+bool kernel_polls(CUfunction handle)
 {
     const struct gp_kernel *k = lock_and_find(handle);
     bool polls = k && atomic_load(&k->waits_for_host);
@@ -310,7 +310,7 @@ void gp_kernel_add_name(CUfunction handle, struct gp_text *text)
     pthread_rwlock_unlock(&lock);
 }
 
-void gp_kernel_refuse(struct gp_kernel *kernel, struct gp_reason why)
+void kernel_refuse(struct gp_kernel *kernel, struct gp_reason why)
 {
     kernel->unending = true;
     kernel->refused = why;
@@ -364,14 +364,14 @@ static bool is_held(const struct gp_kernel *k)
     return holds && (k->collected || unknown_collected);
 }
 
-void gp_kernels_all_collected(void)
+void kernels_all_collected(void)
 {
     pthread_rwlock_wrlock(&lock);
     unknown_collected = true;
     pthread_rwlock_unlock(&lock);
 }
 
-void gp_kernels_hold(void)
+void kernels_hold(void)
 {
     const struct gp_kernel *k, *next;
     pthread_rwlock_wrlock(&lock);
@@ -439,5 +439,5 @@ void gp_kernels_forget(const void *module, bool is_library)
     }
     unknown_collected = !module && (collected || unknown_collected);
     pthread_rwlock_unlock(&lock);
-    gp_sampling_forget();
+    sampling_forget();
 }

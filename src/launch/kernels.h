@@ -63,39 +63,39 @@ enum gp_passed_over gp_kernel_why_not(enum gp_interest interest);
 
 /* True where the calling thread has learned before that the user has not selected the function: no
  * more is to be asked. Takes no lock. */
-bool gp_kernel_is_left_out(CUfunction function);
+bool kernel_is_left_out(CUfunction function);
 
 /* True where a launch of the function was not waited for, as it may read the host's memory in a
  * loop. */
-bool gp_kernel_polls(CUfunction function);
+bool kernel_polls(CUfunction function);
 
 /* The function behind a handle that is being launched; NULL when out of memory. Valid while the
  * gate is locked: modules are unloaded, and their functions forgotten, only while it is open. */
 struct gp_kernel *gp_kernel_find(CUfunction function);
 /* True where the handle, of a function or of a kernel, is one of its. */
-bool gp_kernel_is(const struct gp_kernel *kernel, CUfunction handle);
+bool kernel_is(const struct gp_kernel *kernel, CUfunction handle);
 
 /* Its name in messages. */
-const char *gp_kernel_shown(struct gp_kernel *kernel);
+const char *kernel_shown(struct gp_kernel *kernel);
 /* Adds the mangled name of the function behind a handle that is being launched. */
 void gp_kernel_add_name(CUfunction function, struct gp_text *text);
 
 /* It did not end by itself. */
-void gp_kernel_refuse(struct gp_kernel *kernel, struct gp_reason why);
+void kernel_refuse(struct gp_kernel *kernel, struct gp_reason why);
 
 /* A launch of it reached memory to which only other memory led, or did not. Once is enough. */
-void gp_kernel_reached(struct gp_kernel *kernel, bool further);
+void kernel_reached(struct gp_kernel *kernel, bool further);
 
 /* It has ended by itself, after so long. */
-void gp_kernel_ended(struct gp_kernel *kernel, double seconds);
+void kernel_ended(struct gp_kernel *kernel, double seconds);
 /* A run without instrumented code took so long on the GPU. The shortest is in seconds; the longest
  * that the host saw where none is known. */
-void gp_kernel_took(struct gp_kernel *kernel, double ms);
-double gp_kernel_shortest(const struct gp_kernel *kernel);
+void kernel_took(struct gp_kernel *kernel, double ms);
+double kernel_shortest(const struct gp_kernel *kernel);
 
 /* Has the driver load the kernel's code into the context, the current one: else it does so at the
  * first launch, between the events that time it. */
-void gp_kernel_load(struct gp_kernel *kernel, CUcontext context);
+void kernel_load(struct gp_kernel *kernel, CUcontext context);
 
 /* The program has made a graph that kernels can launch; true from then on. */
 void gp_kernels_can_launch_graphs(void);
@@ -109,30 +109,30 @@ bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call
 
 /* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
  * be replayed. A kernel of which that is the rule runs once from then on. */
-void gp_kernel_host_changed(struct gp_kernel *kernel, bool changed);
+void kernel_host_changed(struct gp_kernel *kernel, bool changed);
 
 /* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
-const void *gp_kernel_find_code(void *kernel, const char *function, size_t *size,
-                                struct gp_reason *why);
+const void *kernel_find_code(void *kernel, const char *function, size_t *size,
+                             struct gp_reason *why);
 /* True when it may read memory through textures or surfaces, on a device of compute capability
  * cc / 10: the program has made a texture, and the kernel's code holds such an access, or is not
  * known. */
-bool gp_kernel_may_use_textures(struct gp_kernel *kernel, int cc);
+bool kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* True when it may wait for the host or for other work, by its code; also where that is not known.
  * Asked only of a kernel that takes long. */
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device);
 /* The words of its parameters that are data only, by its code: a bit for each. */
-uint64_t gp_kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
+uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when it may read addresses from memory, by its code; also where that is not known. */
-bool gp_kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
+bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when its code reads memory in a loop, as one that waits for the host does; false where the
  * code is not known. */
-bool gp_kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
+bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when its code reads memory in a loop, as blocks do that wait for each other; false where the
  * code is not known. */
-bool gp_kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device);
+bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device);
 /* The cubin for its source lines: a gp_find_cubin. */
-void *gp_kernel_find_cubin(void *kernel, size_t most, size_t *size);
+void *kernel_find_cubin(void *kernel, size_t most, size_t *size);
 
 /* The facts of a kernel for launches that are only timed (launch/timed.h). */
 struct gp_kernel_facts {
@@ -143,24 +143,24 @@ struct gp_kernel_facts {
 };
 /* Asks for them, once for each kernel and context, as it reads the machine code, and notes that for
  * its source lines. False when out of memory. With the gate entered; no two threads at a time. */
-bool gp_kernel_ask_facts(CUfunction handle, const struct gp_device *device,
-                         struct gp_kernel_facts *facts);
+bool kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+                      struct gp_kernel_facts *facts);
 /* Fills in the driver's facts of a function, but for its name. */
-void gp_function_describe(CUfunction function, struct gp_record *launch);
+void function_describe(CUfunction function, struct gp_record *launch);
 /* Rises when functions are forgotten: then their handles may be others'. */
-unsigned long gp_kernels_forgotten(void);
+unsigned long kernels_forgotten(void);
 
 /* Fills in the driver's facts of the function: registers, shared memory, limits. */
-void gp_kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
+void kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
 /* How much of the L1 it wants to be shared memory, in percent; negative: as the driver likes. */
-int gp_kernel_carveout(const struct gp_kernel *kernel);
+int kernel_carveout(const struct gp_kernel *kernel);
 
 /* A pass goes on while the program does: any kernel may run in it. */
-void gp_kernels_all_collected(void);
+void kernels_all_collected(void);
 
 /* CUPTI keeps the code of all that ran in a pass so far, or will, as it cannot be made to free it.
  */
-void gp_kernels_hold(void);
+void kernels_hold(void);
 /* True where that holds for a kernel of the module or library. */
 bool gp_kernels_held(const void *module, bool is_library);
 

@@ -82,7 +82,7 @@ static bool queue_and_drain(const struct gp_program_change *change, bool *retire
     bool concerned = gp_contexts_are_concerned(change);
     bool locked = concerned && gp_gate_lock_queued_in_time(), may_replay = locked;
     if (retired)
-        *retired = locked && gp_contexts_retire(change, &may_replay);
+        *retired = locked && contexts_retire(change, &may_replay);
     if (concerned && !(retired && *retired))
         gp_contexts_before_change(change, may_replay, false);
     return locked;
@@ -107,7 +107,7 @@ static void before_free(void *freeing)
 {
     struct freeing *f = freeing;
     bool locked = queue_and_drain(&f->change, f->may_retire ? &f->retired : NULL);
-    f->retired = f->retired || (!f->waits && gp_contexts_keep(&f->change));
+    f->retired = f->retired || (!f->waits && contexts_keep(&f->change));
     if (f->retired)
         gp_gate_unlock_queued(locked);
     else
@@ -116,7 +116,7 @@ static void before_free(void *freeing)
 
 static void drain_before(struct gp_program_change change)
 {
-    if ((gp_any_held() || gp_retired_any()) && gp_session_is_here())
+    if ((gp_any_held() || gp_retired_any()) && session_is_here())
         gp_run_internal_work(before_change, &change);
 }
 
@@ -203,10 +203,10 @@ static bool launch_alone(const struct gp_launch *call, uint64_t turn, bool *held
     struct gp_kernel *kernel = gp_kernel_find(call->function);
     *held_up = false;
     *why = GP_AFTER_END;
-    struct gp_context *context = kernel ? gp_ready_for(call, kernel, held_up, why) : NULL;
+    struct gp_context *context = kernel ? ready_for(call, kernel, held_up, why) : NULL;
     if (!context)
         return false;
-    *result = gp_measure(call, kernel, context, gp_session_next_launch(), turn);
+    *result = measure_launch(call, kernel, context, session_next_launch(), turn);
     gp_end_at_exit();
     *held_up = context->busy;
     return true;
@@ -236,12 +236,12 @@ static bool lock_gate(enum gp_passed_over *why)
 static bool launch_deferred(const struct gp_launch *call, CUresult *result)
 {
     struct gp_kernel *kernel = gp_kernel_find(call->function);
-    struct gp_measurement *held = kernel ? gp_defer(call, kernel) : NULL;
+    struct gp_measurement *held = kernel ? launch_defer(call, kernel) : NULL;
     if (!held)
         return false;
     gp_end_at_exit();
     gp_gate_unlock_and_enter(true);
-    *result = gp_launch_deferred(held, call);
+    *result = launch_with_copies(held, call);
     gp_gate_leave();
     /* The program can have our memory. */
     if (*result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory())
@@ -251,7 +251,7 @@ static bool launch_deferred(const struct gp_launch *call, CUresult *result)
 
 static void note_unending(const struct gp_launch *call)
 {
-    gp_unending_launched(call->stream, call->per_thread_stream, gp_kernel_polls(call->function));
+    gp_unending_launched(call->stream, call->per_thread_stream, kernel_polls(call->function));
 }
 
 static CUresult run_unending(const struct gp_launch *call)
@@ -284,7 +284,7 @@ static CUresult run_passing(const struct gp_launch *call)
 static CUresult pass(const struct gp_launch *call)
 {
     gp_session_count_launch();
-    if (!gp_timed_any())
+    if (!timed_any())
         return run_and_make_room(call, run_passing);
     /* Its code was not read. */
     gp_blocking_noted(GP_MAY_WAIT);
@@ -366,7 +366,7 @@ static void launch_at_work(void *launching)
 CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
-    if (!gp_session_measures() || gp_kernel_is_left_out(call->function))
+    if (!gp_session_measures() || kernel_is_left_out(call->function))
         return pass(call);
     gp_run_internal_work(launch_at_work, &l);
     return l.result;
@@ -382,7 +382,7 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_pa
         return false;
     gp_internal_work_begins();
     if (lock_gate(why)) {
-        if (gp_ready_in(stream, why))
+        if (ready_in(stream, why))
             return true;
         gp_gate_unlock();
     }
@@ -414,7 +414,7 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
 
 bool gp_launch_series_rests(CUstream stream)
 {
-    return gp_rests_in(stream);
+    return rests_in(stream);
 }
 
 void gp_launch_series_ends(void)

@@ -35,31 +35,31 @@ static void save(struct gp_measurement *m)
     if (!m->not_replayed.cause)
         m->not_replayed = gp_memory_replay_barred();
     if (!m->not_replayed.cause)
-        m->not_replayed = gp_context_disturbed(m->context);
+        m->not_replayed = context_disturbed(m->context);
     if (m->not_replayed.cause)
         return;
-    struct gp_snapshot *snapshot = gp_context_snapshot(m->context, &m->not_replayed);
+    struct gp_snapshot *snapshot = context_snapshot(m->context, &m->not_replayed);
     if (!snapshot)
         return;
-    struct gp_reach reach = gp_measurement_reach(m);
+    struct gp_reach reach = measurement_reach(m);
     bool taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
-    if (!taken && gp_held_first(m->context) && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
+    if (!taken && held_first(m->context) && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
         gp_snapshot_done(snapshot);
-        gp_drain(m->context, true);
+        drain_context(m->context, true);
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     }
     if (!taken && m->context->graph_snapshot && gp_snapshot_is_short(snapshot) &&
         gp_snapshot_give_up_copies(m->context->graph_snapshot))
         taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
     if (taken && gp_snapshot_reaches_managed(snapshot)) {
-        m->not_replayed = gp_others_disturb(m->context);
+        m->not_replayed = others_disturb(m->context);
         taken = !m->not_replayed.cause;
     }
     if (taken) {
         m->snapshot = snapshot;
         m->not_replayed = GP_NO_REASON;
-        gp_measurement_note_work(m);
-        gp_kernel_reached(m->kernel, gp_snapshot_led_further(snapshot));
+        measurement_note_work(m);
+        kernel_reached(m->kernel, gp_snapshot_led_further(snapshot));
     } else {
         gp_snapshot_done(snapshot);
     }
@@ -74,7 +74,7 @@ static bool wrote_only_saved_memory(struct gp_measurement *m)
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
     if (m->member.run.parameters) /* else all memory was copied: where they lead does not show */
-        gp_verify_count(schedule, m->call->grid);
+        verify_count(schedule, m->call->grid);
     if (!elsewhere)
         return true;
     schedule->broken = true;
@@ -86,8 +86,8 @@ static bool wrote_only_saved_memory(struct gp_measurement *m)
 /* The program's launch is over, and its passes may take long: the process may be killed in them. */
 static void note_own_run(struct gp_measurement *m)
 {
-    gp_record_make(m, true);
-    gp_record_note_own_run(m, m->member.run.when != GP_RUN_LATER);
+    record_make(m, true);
+    record_note_own_run(m, m->member.run.when != GP_RUN_LATER);
 }
 
 /* The program's own run, and behind it the replays of a launch that cannot wait. */
@@ -95,19 +95,19 @@ static CUresult measure_by_replay(struct gp_measurement *m)
 {
     bool ended;
     struct gp_run *run = &m->member.run;
-    CUresult result = gp_own_run(m, &ended);
-    run->when = gp_may_be_held(m) ? GP_RUN_LATER : GP_RUN_NOW;
+    CUresult result = own_run(m, &ended);
+    run->when = launch_may_be_held(m) ? GP_RUN_LATER : GP_RUN_NOW;
     run->layout = run->when == GP_RUN_LATER ? gp_snapshot_layout(m->snapshot) : 0;
-    gp_note_unsure(m);
+    measurement_note_unsure(m);
     if (ended)
         note_own_run(m);
     ended = ended && wrote_only_saved_memory(m);
     gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
     if (ended && run->when == GP_RUN_NOW)
-        gp_replay_at_once(m);
+        replay_at_once(m);
     if (ended && !m->broken_off.cause)
-        gp_check_time(m);
-    gp_put_back_final_state(m);
+        check_time(m);
+    put_back_final_state(m);
     return result;
 }
 
@@ -122,7 +122,7 @@ static uint64_t turn_of(struct gp_context *c, uint64_t launch)
 static CUresult measure_time(struct gp_measurement *m)
 {
     bool ended;
-    CUresult result = gp_own_run(m, &ended);
+    CUresult result = own_run(m, &ended);
     gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
     return result;
 }
@@ -134,7 +134,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
 {
     struct gp_context *c = m->context;
     m->member.run.when = GP_RUN_ONCE;
-    bool timed = gp_wants_time(m);
+    bool timed = wants_time(m);
     struct gp_passes passes = c->collection->collector->passes(c->collection);
     unsigned hardware = passes.hardware_wanted ? passes.hardware : 0;
     unsigned turns = timed + hardware + passes.instrumented;
@@ -143,7 +143,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
         return measure_time(m);
     unsigned pass = which - timed < hardware ? which - timed : passes.hardware;
     const struct gp_step step = gp_collection_step_of(c->collection, &m->member, pass);
-    m->broken_off = gp_too_slow(m, step.kind);
+    m->broken_off = pass_is_too_slow(m, step.kind);
     if (m->broken_off.cause) {
         struct gp_reason too_slow = m->broken_off;
         m->broken_off = GP_NO_REASON;
@@ -154,7 +154,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     gp_launch_move(&m->member.state, step.kind == GP_STEP_COUNT      ? GP_LAUNCH_END
                                      : step.kind == GP_STEP_IDENTIFY ? GP_LAUNCH_IDENTIFY
                                                                      : GP_LAUNCH_SKIP);
-    return gp_own_run_in_pass(m, &step);
+    return own_run_in_pass(m, &step);
 }
 
 /* Holds the launch where it has passes to come; else these are made now. */
@@ -163,12 +163,12 @@ static void hold(struct gp_measurement *m)
     const struct gp_context *c = m->context;
     struct gp_run *run = &m->member.run;
     if (run->when != GP_RUN_LATER || !gp_collection_is_open(c->collection, &m->member) || c->busy ||
-        gp_hold(m))
+        hold_launch(m))
         return;
     run->when = GP_RUN_NOW;
-    gp_replay_at_once(m);
-    gp_put_back_final_state(m);
-    gp_record_amend(m, 0, m->broken_off);
+    replay_at_once(m);
+    put_back_final_state(m);
+    record_amend(m, 0, m->broken_off);
 }
 
 /* The hardware's counters cannot be had. Where nothing else can be counted either launches are only
@@ -180,17 +180,17 @@ static void note_without_hardware(struct gp_context *c)
     if (!passes.no_hardware.cause)
         return;
     if (!passes.instrumented)
-        gp_timed_only_in(c->handle, &c->device, passes.no_hardware,
-                         passes.no_hardware.cause == GP_CAUSE_COUNTERS_IN_USE);
+        timed_only_in(c->handle, &c->device, passes.no_hardware,
+                      passes.no_hardware.cause == GP_CAUSE_COUNTERS_IN_USE);
     else if (!passes.on_trial)
-        gp_say_without_hardware(true, passes.no_hardware);
+        say_without_hardware(true, passes.no_hardware);
 }
 
 /* The part of our own work that goes on when the program does. A kernel that was abandoned has the
  * event. */
 static void mark_tail(struct gp_context *c)
 {
-    c->tail = gp_context_goes_on(c) && gp_cuda.cuCtxRecordEvent &&
+    c->tail = context_goes_on(c) && gp_cuda.cuCtxRecordEvent &&
               gp_cuda.cuCtxRecordEvent(c->handle, c->event) == CUDA_SUCCESS;
 }
 
@@ -199,7 +199,7 @@ static void mark_tail(struct gp_context *c)
 static void make_room(struct gp_context *c)
 {
     if (gp_collection_is_full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED)
-        gp_drain(c, true);
+        drain_context(c, true);
 }
 
 /* The launch is over: its record is made, and waits; and it waits for its batch, where it can. */
@@ -211,7 +211,7 @@ static void settle(struct gp_measurement *m, CUresult result)
     /* One with a record has ended well by itself, even if a replay failed. */
     const bool recorded = measured || m->kernel_name;
     if (recorded)
-        gp_record_make(m, m->member.run.when == GP_RUN_LATER);
+        record_make(m, m->member.run.when == GP_RUN_LATER);
     else
         gp_sampling_passed_over(call,
                                 result == CUDA_SUCCESS && !c->dead ? GP_AFTER_END : GP_FAILED);
@@ -223,19 +223,19 @@ static void settle(struct gp_measurement *m, CUresult result)
     if (!m->kept)
         m->member.run.parameters = NULL;
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */
-    if (!c->busy && gp_records_are_due(c))
-        gp_drain(c, !c->dead);
+    if (!c->busy && records_are_due(c))
+        drain_context(c, !c->dead);
     else if (recorded)
-        gp_records_note(c);
+        records_note(c);
 }
 
-CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, struct gp_context *c,
-                    uint64_t index, uint64_t turn)
+CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
+                        struct gp_context *c, uint64_t index, uint64_t turn)
 {
     double started = gp_clock_seconds();
     make_room(c);
     bool full = gp_collection_is_full(c->collection);
-    struct gp_measurement *m = full ? NULL : gp_measurement_new(call, kernel, c);
+    struct gp_measurement *m = full ? NULL : measurement_new(call, kernel, c);
     if (!m) {
         gp_sampling_passed_over(call, full ? GP_BESIDE_WORK : GP_FAILED);
         return call->run(call);
@@ -246,15 +246,15 @@ CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel, stru
     c->counts_hardware = passes.hardware > 0;
     c->wait_failed = false;
     bool counts = passes.hardware > 0 || passes.instrumented;
-    if (counts && !gp_user.recorded.replay_off)
+    if (counts && !user_settings.recorded.replay_off)
         save(m);
-    gp_measurement_enter(m);
+    measurement_enter(m);
     CUresult result = !counts       ? measure_time(m)
                       : m->snapshot ? measure_by_replay(m)
                                     : measure_in_turn(m, turn);
     note_without_hardware(c);
     settle(m, result);
-    gp_contexts_read_others(c);
+    contexts_read_others(c);
     mark_tail(c);
     return result;
 }

@@ -10,7 +10,7 @@
 /* Makes the launch, the index-th of the process, and measures it; the result is that of the
  * program's own run. turn: how many launches of this kernel and configuration were measured before.
  */
-CUresult gp_measure(const struct gp_launch *call, struct gp_kernel *kernel,
-                    struct gp_context *context, uint64_t index, uint64_t turn);
+CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
+                        struct gp_context *context, uint64_t index, uint64_t turn);
 
 #endif

@@ -18,7 +18,7 @@ static void empty_caches(void *measurement)
     struct gp_measurement *m = measurement;
     struct gp_reason why;
     struct gp_snapshot *snapshot =
-        gp_user.flush_caches ? gp_context_snapshot(m->context, &why) : NULL;
+        user_settings.flush_caches ? context_snapshot(m->context, &why) : NULL;
     static struct gp_say_limit said;
     if (snapshot && !gp_snapshot_flush_caches(snapshot, m->snapshot != NULL))
         gp_say_limited(&said, 1,
@@ -32,8 +32,8 @@ static uint64_t warps_of(const struct gp_launch *call)
     return (uint64_t)call->grid[0] * call->grid[1] * call->grid[2] * ((threads + 31) / 32);
 }
 
-struct gp_measurement *gp_measurement_new(const struct gp_launch *call, struct gp_kernel *kernel,
-                                          struct gp_context *c)
+struct gp_measurement *measurement_new(const struct gp_launch *call, struct gp_kernel *kernel,
+                                       struct gp_context *c)
 {
     struct gp_measurement *m = calloc(1, sizeof(*m));
     if (!m)
@@ -46,19 +46,19 @@ struct gp_measurement *gp_measurement_new(const struct gp_launch *call, struct g
         .shape = gp_configuration_hash(&call->configuration, 0),
         .warps = warps_of(call),
         /* A kernel that waits for others goes round its loop as often as they need. */
-        .most_long_ms = gp_user.verify_always ? 0 : LONG_PASSES * 1e3 * gp_wait_first_limit(),
-        .always = call->cooperative || gp_user.verify_always,
+        .most_long_ms = user_settings.verify_always ? 0 : LONG_PASSES * 1e3 * gp_wait_first_limit(),
+        .always = call->cooperative || user_settings.verify_always,
         .cost = &kernel->cost,
         .code = &kernel->code,
-        .find_code = gp_kernel_find_code,
-        .find_cubin = gp_kernel_find_cubin,
+        .find_code = kernel_find_code,
+        .find_cubin = kernel_find_cubin,
         .find_code_data = kernel,
         .empty_caches = empty_caches,
         .empty_caches_data = m};
     return m;
 }
 
-void gp_measurement_free(struct gp_measurement *m)
+void measurement_free(struct gp_measurement *m)
 {
     free(m->kept);
     free(m->parameters);
@@ -66,7 +66,7 @@ void gp_measurement_free(struct gp_measurement *m)
     free(m);
 }
 
-void gp_measurement_enter(struct gp_measurement *m)
+void measurement_enter(struct gp_measurement *m)
 {
     gp_collection_enter(m->context->collection, &m->member);
     DL_APPEND(m->context->launches, m);
@@ -75,16 +75,16 @@ void gp_measurement_enter(struct gp_measurement *m)
 /* Under the gate: one launch at a time. */
 static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
-struct gp_reach gp_measurement_reach(struct gp_measurement *m)
+struct gp_reach measurement_reach(struct gp_measurement *m)
 {
     const struct gp_verify_schedule *schedule = &m->kernel->schedule;
     struct gp_reach reach = {
         .parameters = parameter_bytes,
         .module = m->kernel->module,
-        .leads_no_further = !gp_kernel_may_load_addresses(m->kernel, &m->context->device),
+        .leads_no_further = !kernel_may_load_addresses(m->kernel, &m->context->device),
         .everything = schedule->broken,
     };
-    reach.verify = gp_verify_is_due(schedule, m->call->grid) || gp_user.verify_always;
+    reach.verify = verify_is_due(schedule, m->call->grid) || user_settings.verify_always;
     reach.parameters_known =
         gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
     if (reach.parameters_known) {
@@ -99,12 +99,12 @@ static bool is_reached(const void *snapshot, uint64_t value)
     return gp_snapshot_reaches(snapshot, value);
 }
 
-void gp_measurement_note_work(struct gp_measurement *m)
+void measurement_note_work(struct gp_measurement *m)
 {
-    const uint64_t data_words = gp_kernel_data_words(m->kernel, &m->context->device);
+    const uint64_t data_words = kernel_data_words(m->kernel, &m->context->device);
     const uint64_t work =
-        gp_parameters_hash_work(m->member.run.parameters, m->member.run.parameters_size, is_reached,
-                                m->snapshot, data_words);
+        parameters_hash_work(m->member.run.parameters, m->member.run.parameters_size, is_reached,
+                             m->snapshot, data_words);
     m->member.run.work =
-        gp_launch_hash_caches(m->call, gp_mix(work, (uint64_t)gp_kernel_carveout(m->kernel)));
+        launch_hash_caches(m->call, gp_mix(work, (uint64_t)kernel_carveout(m->kernel)));
 }

@@ -57,89 +57,89 @@ struct gp_measurement {
 /* The duration of a launch of which other launches of its kernel are timed. */
 #define GP_DURATION_ELSEWHERE (-1.0)
 
-static inline struct gp_measurement *gp_measurement_of(struct gp_member *member)
+static inline struct gp_measurement *measurement_of(struct gp_member *member)
 {
     return (struct gp_measurement *)((char *)member - offsetof(struct gp_measurement, member));
 }
 
 /* A launch that is measured together with others of its batch, later. */
-static inline bool gp_measurement_waits(const struct gp_measurement *m)
+static inline bool measurement_waits(const struct gp_measurement *m)
 {
     return m->copy && m->member.state != GP_LAUNCH_GIVEN_UP;
 }
 
 /* A new measurement of a launch, in no batch yet; NULL when out of memory. And the end of one that
  * is in no list. */
-struct gp_measurement *gp_measurement_new(const struct gp_launch *call, struct gp_kernel *kernel,
-                                          struct gp_context *c);
-void gp_measurement_free(struct gp_measurement *m);
+struct gp_measurement *measurement_new(const struct gp_launch *call, struct gp_kernel *kernel,
+                                       struct gp_context *c);
+void measurement_free(struct gp_measurement *m);
 
 /* Enters the launch into its context's batch, which has room. */
-void gp_measurement_enter(struct gp_measurement *m);
+void measurement_enter(struct gp_measurement *m);
 
 /* The facts that tell its reach. Its parameters are noted; they stay until the next launch. */
-struct gp_reach gp_measurement_reach(struct gp_measurement *m);
+struct gp_reach measurement_reach(struct gp_measurement *m);
 /* Its reach is known: notes a hash of the parameters on which its work depends. */
-void gp_measurement_note_work(struct gp_measurement *m);
+void measurement_note_work(struct gp_measurement *m);
 
 /* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
  * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
  * its end. */
-CUresult gp_own_run(struct gp_measurement *m, bool *ended);
+CUresult own_run(struct gp_measurement *m, bool *ended);
 /* The program's own launch, in a pass. A launch that is refused there, where the code may need more
  * than there is, is made plainly. */
-CUresult gp_own_run_in_pass(struct gp_measurement *m, const struct gp_step *step);
+CUresult own_run_in_pass(struct gp_measurement *m, const struct gp_step *step);
 
 /* Marks the start of the kernel's time on the GPU; false where it cannot be taken. And takes it,
  * when the kernel has ended. */
-bool gp_start_clock(struct gp_measurement *m);
-void gp_read_clock(struct gp_measurement *m);
+bool start_launch_clock(struct gp_measurement *m);
+void read_launch_clock(struct gp_measurement *m);
 
 /* The kernel took so long: the program would have waited for it, and have launched others
  * meanwhile. */
-void gp_leave_to_program(const struct gp_measurement *m, double seconds);
+void leave_to_program(const struct gp_measurement *m, double seconds);
 
 /* Records an event behind the launch, in its stream. */
-CUresult gp_record_event(const struct gp_launch *call, CUevent event);
+CUresult record_launch_event(const struct gp_launch *call, CUevent event);
 /* Waits for the kernel that was launched last, `seconds` at most, and longer where its code cannot
  * wait for anybody (gp_wait_computing_limit). CUDA_ERROR_NOT_READY when it has not ended by then.
  */
-CUresult gp_wait_for_kernel(struct gp_measurement *m, double seconds, double *waited);
+CUresult wait_for_kernel(struct gp_measurement *m, double seconds, double *waited);
 /* The kernel has not ended: nobody waits for it any more, and it is never measured again. */
-void gp_abandon(struct gp_measurement *m, double seconds);
+void abandon_kernel(struct gp_measurement *m, double seconds);
 /* The kernel has failed: nothing works in the context any more. */
-void gp_context_died(struct gp_measurement *m, CUresult error);
+void context_died(struct gp_measurement *m, CUresult error);
 
 /* Makes a step of the launch: a replay. False where it did not end well; m->broken_off says why. */
-bool gp_replay_step(struct gp_measurement *m, const struct gp_step *step);
+bool replay_step(struct gp_measurement *m, const struct gp_step *step);
 /* Makes all steps of a launch that cannot wait, a replay each. */
-void gp_replay_at_once(struct gp_measurement *m);
+void replay_at_once(struct gp_measurement *m);
 /* How long it took is known: whether it is to be seen first that it ends. */
-void gp_note_unsure(struct gp_measurement *m);
+void measurement_note_unsure(struct gp_measurement *m);
 /* Runs the kernel once more, plainly, for its time. False where it does not end, or has failed. */
-bool gp_time_replay(struct gp_measurement *m);
+bool time_replay(struct gp_measurement *m);
 /* Takes the kernel's time once more, in a plain replay, where it is in doubt. */
-void gp_check_time(struct gp_measurement *m);
+void check_time(struct gp_measurement *m);
 /* Takes the kernel's time once more in a drain, where it was longer than in a pass. True where the
  * time is another one now. */
-bool gp_check_time_again(struct gp_measurement *m);
+bool check_time_again(struct gp_measurement *m);
 /* Puts the copy of a held launch in place. `by_driver`: where CUPTI's code is. False where that
  * must not be. */
-bool gp_put_in_place(struct gp_measurement *m, bool by_driver);
+bool put_in_place(struct gp_measurement *m, bool by_driver);
 /* Makes memory as the program's own run left it, unless a kernel is still writing it. */
-void gp_put_back_final_state(struct gp_measurement *m);
+void put_back_final_state(struct gp_measurement *m);
 /* Memory could not be put back, behind a replay or a graph, say: nothing is measured any more. */
-void gp_not_put_back(const char *behind, struct gp_reason why);
+void not_put_back(const char *behind, struct gp_reason why);
 /* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
-CUresult gp_wait_in_pass(struct gp_measurement *m, const struct gp_step *step);
+CUresult wait_in_pass(struct gp_measurement *m, const struct gp_step *step);
 /* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
  * ended well. */
-bool gp_begin_pass(struct gp_measurement *m, const struct gp_step *step);
-bool gp_run_pass(struct gp_measurement *m, const struct gp_step *step, CUresult *result);
+bool begin_pass(struct gp_measurement *m, const struct gp_step *step);
+bool run_launch_pass(struct gp_measurement *m, const struct gp_step *step, CUresult *result);
 /* Why the pass is not to be made, where the GPU might end the kernel in it, and the program's
  * context with it, or it might hold the program up for minutes; else no reason. */
-struct gp_reason gp_too_slow(const struct gp_measurement *m, enum gp_step_kind kind);
+struct gp_reason pass_is_too_slow(const struct gp_measurement *m, enum gp_step_kind kind);
 /* Whether the kernel's duration is among the counters, which we take ourselves. */
-bool gp_wants_time(const struct gp_measurement *m);
+bool wants_time(const struct gp_measurement *m);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* The kernel has failed on the device: CUDA lets nothing more happen in this context. The program
  * learns of it where it would have without us, at its next call that waits. */
-void gp_context_died(struct gp_measurement *m, CUresult error)
+void context_died(struct gp_measurement *m, CUresult error)
 {
     m->context->dead = true;
     gp_say("a kernel failed with %s; its context is not measured any more", gp_cuda_error(error));
@@ -27,11 +27,10 @@ static void refuse_long(struct gp_kernel *kernel, double seconds)
     gp_say_limited(&once, MOST_ABANDONED,
                    "%s did not end within %.3g s, and is not measured: it waits for nobody, but "
                    "takes long; GPUPROF_TIMEOUT=SECONDS gives it %d times as many",
-                   gp_kernel_shown(kernel), fmax(seconds, gp_wait_computing_limit()),
+                   kernel_shown(kernel), fmax(seconds, gp_wait_computing_limit()),
                    GP_COMPUTING_FACTOR);
-    gp_kernel_refuse(
-        kernel,
-        GP_REASON_TEXT(TAKES_LONG, "the kernel takes longer than 30 times GPUPROF_TIMEOUT"));
+    kernel_refuse(kernel, GP_REASON_TEXT(TAKES_LONG,
+                                         "the kernel takes longer than 30 times GPUPROF_TIMEOUT"));
 }
 
 static void refuse_waiting(struct gp_kernel *kernel, double seconds)
@@ -41,8 +40,8 @@ static void refuse_waiting(struct gp_kernel *kernel, double seconds)
                    "%s did not end within %.3g s by itself: it waits for the host or for other "
                    "work, and is not measured; where it only takes long, GPUPROF_TIMEOUT=SECONDS "
                    "gives it more time",
-                   gp_kernel_shown(kernel), seconds);
-    gp_kernel_refuse(kernel, GP_DOES_NOT_END);
+                   kernel_shown(kernel), seconds);
+    kernel_refuse(kernel, GP_DOES_NOT_END);
 }
 
 /* The program gets the result of the replay. */
@@ -52,10 +51,10 @@ static void say_lost(struct gp_kernel *kernel)
     gp_say_limited(&once, 1,
                    "a replay of %s did not end: writes to its memory since then are lost, and the "
                    "program's results may be wrong",
-                   gp_kernel_shown(kernel));
+                   kernel_shown(kernel));
 }
 
-void gp_abandon(struct gp_measurement *m, double seconds)
+void abandon_kernel(struct gp_measurement *m, double seconds)
 {
     if (gp_kernel_may_wait(m->kernel, &m->context->device))
         refuse_waiting(m->kernel, seconds);
@@ -68,7 +67,7 @@ void gp_abandon(struct gp_measurement *m, double seconds)
     m->broken_off = m->kernel->refused;
 }
 
-CUresult gp_record_event(const struct gp_launch *call, CUevent event)
+CUresult record_launch_event(const struct gp_launch *call, CUevent event)
 {
     return gp_event_record(event, call->stream, call->per_thread_stream);
 }
@@ -78,16 +77,17 @@ CUresult gp_record_event(const struct gp_launch *call, CUevent event)
  * once the kernel has ended, a little too late. */
 static bool takes_time_late(const struct gp_measurement *m)
 {
-    return gp_user.few_queues && m->runs == 0 && gp_kernel_may_wait(m->kernel, &m->context->device);
+    return user_settings.few_queues && m->runs == 0 &&
+           gp_kernel_may_wait(m->kernel, &m->context->device);
 }
 
-CUresult gp_wait_for_kernel(struct gp_measurement *m, double seconds, double *waited)
+CUresult wait_for_kernel(struct gp_measurement *m, double seconds, double *waited)
 {
     CUevent event = m->context->event;
     bool late = takes_time_late(m);
-    CUresult outcome = late ? CUDA_SUCCESS : gp_record_event(m->call, m->context->end);
+    CUresult outcome = late ? CUDA_SUCCESS : record_launch_event(m->call, m->context->end);
     if (outcome == CUDA_SUCCESS)
-        outcome = gp_record_event(m->call, event);
+        outcome = record_launch_event(m->call, event);
     if (outcome != CUDA_SUCCESS)
         return outcome;
     double began = gp_clock_seconds();
@@ -103,7 +103,7 @@ CUresult gp_wait_for_kernel(struct gp_measurement *m, double seconds, double *wa
         *waited = gp_clock_seconds() - began;
     if (outcome == CUDA_SUCCESS && late) {
         m->time_is_late = true;
-        outcome = gp_record_event(m->call, m->context->end);
+        outcome = record_launch_event(m->call, m->context->end);
         if (outcome == CUDA_SUCCESS)
             outcome = gp_wait_for_event(m->context->end, seconds);
     }
@@ -120,25 +120,25 @@ static unsigned first_start(const struct gp_context *c)
 /* Marks the start of the kernel's time on the GPU. Our own kernel runs just before, which empties
  * the caches, so the launch stands in line by the time it ends and nothing is waited for in
  * between. */
-bool gp_start_clock(struct gp_measurement *m)
+bool start_launch_clock(struct gp_measurement *m)
 {
     struct gp_context *c = m->context;
     const struct gp_launch *call = m->call;
     struct gp_reason why;
-    struct gp_snapshot *snapshot = gp_context_snapshot(c, &why);
+    struct gp_snapshot *snapshot = context_snapshot(c, &why);
     if (!snapshot)
         return false;
-    bool held_up = (gp_user.flush_caches &&
+    bool held_up = (user_settings.flush_caches &&
                     gp_snapshot_flush_caches_on(snapshot, call->stream, call->per_thread_stream)) ||
                    gp_snapshot_pause_on(snapshot, call->stream, call->per_thread_stream);
     for (unsigned i = first_start(c); held_up && i < GP_STARTS; i++)
-        held_up = gp_record_event(m->call, c->starts[i]) == CUDA_SUCCESS;
+        held_up = record_launch_event(m->call, c->starts[i]) == CUDA_SUCCESS;
     return held_up;
 }
 
 /* The kernel's time, less that of two events with nothing between them. Of two runs the quicker one
  * counts: other work of the driver only adds. */
-void gp_read_clock(struct gp_measurement *m)
+void read_launch_clock(struct gp_measurement *m)
 {
     struct gp_context *c = m->context;
     float least = c->empty_ms, empty, all;
@@ -167,7 +167,7 @@ static CUresult run_programs(struct gp_measurement *m)
     return result;
 }
 
-void gp_leave_to_program(const struct gp_measurement *m, double seconds)
+void leave_to_program(const struct gp_measurement *m, double seconds)
 {
     gp_added_less(seconds - m->launching);
 }
@@ -175,15 +175,15 @@ void gp_leave_to_program(const struct gp_measurement *m, double seconds)
 static void load_programs(const struct gp_measurement *m)
 {
     gp_added_pauses();
-    gp_kernel_load(m->kernel, m->context->handle);
+    kernel_load(m->kernel, m->context->handle);
     gp_added_resumes();
 }
 
-CUresult gp_own_run(struct gp_measurement *m, bool *ended)
+CUresult own_run(struct gp_measurement *m, bool *ended)
 {
     *ended = false;
     load_programs(m);
-    bool timed = gp_start_clock(m);
+    bool timed = start_launch_clock(m);
     CUresult result = run_programs(m);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && m->snapshot) {
         /* Stacks or code of the kernel may need the room that our copy takes. */
@@ -199,35 +199,35 @@ CUresult gp_own_run(struct gp_measurement *m, bool *ended)
     if (result != CUDA_SUCCESS)
         return result;
     double seconds = gp_wait_limit();
-    CUresult outcome = gp_wait_for_kernel(m, seconds, &m->seconds);
+    CUresult outcome = wait_for_kernel(m, seconds, &m->seconds);
     if (outcome == CUDA_ERROR_NOT_READY) {
-        gp_abandon(m, seconds);
+        abandon_kernel(m, seconds);
     } else if (outcome != CUDA_SUCCESS) {
-        gp_context_died(m, outcome);
+        context_died(m, outcome);
     } else {
         *ended = !m->broken_off.cause;
         m->runs++;
-        gp_kernel_ended(m->kernel, m->seconds);
+        kernel_ended(m->kernel, m->seconds);
         if (timed)
-            gp_read_clock(m);
-        gp_kernel_took(m->kernel, m->member.run.native_ms);
-        gp_leave_to_program(m, m->member.run.native_ms > 0 ? m->member.run.native_ms / 1e3
-                                                           : m->seconds);
+            read_launch_clock(m);
+        kernel_took(m->kernel, m->member.run.native_ms);
+        leave_to_program(m,
+                         m->member.run.native_ms > 0 ? m->member.run.native_ms / 1e3 : m->seconds);
     }
     return result;
 }
 
 /* The program's own launch, in a pass. A launch that is refused there, where the code may need more
  * than there is, is made plainly. */
-CUresult gp_own_run_in_pass(struct gp_measurement *m, const struct gp_step *step)
+CUresult own_run_in_pass(struct gp_measurement *m, const struct gp_step *step)
 {
     bool ended;
-    if (!gp_begin_pass(m, step))
-        return gp_own_run(m, &ended);
+    if (!begin_pass(m, step))
+        return own_run(m, &ended);
     CUresult result;
-    gp_run_pass(m, step, &result);
+    run_launch_pass(m, step, &result);
     if (result == CUDA_SUCCESS)
         return result;
     m->broken_off = gp_cuda_reason(result);
-    return gp_own_run(m, &ended);
+    return own_run(m, &ended);
 }

@@ -47,8 +47,8 @@ static bool add(struct gp_parameter_layout *layout, size_t offset, size_t size)
     return true;
 }
 
-void gp_parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
-                             CUfunction function)
+void parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
+                          CUfunction function)
 {
     struct asked asked = {.handle = handle, .function = function};
     size_t offset = 0, size = 0;
@@ -77,7 +77,7 @@ void gp_parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction hand
     layout->known = result == CUDA_ERROR_INVALID_VALUE; /* beyond the last */
 }
 
-void gp_parameter_layout_free(struct gp_parameter_layout *layout)
+void parameter_layout_free(struct gp_parameter_layout *layout)
 {
     free(layout->list);
     *layout = (struct gp_parameter_layout){0};
@@ -103,8 +103,8 @@ static bool read_block(void **extra, void *bytes, size_t *size)
     return true;
 }
 
-bool gp_parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
-                        void *bytes, size_t *size)
+bool parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
+                     void *bytes, size_t *size)
 {
     *size = 0;
     if (call->extra)
@@ -143,8 +143,8 @@ static uint64_t without_data(uint64_t word, size_t at, uint64_t data_words)
            (data & 2 ? UINT32_MAX : UINT64_MAX);
 }
 
-uint64_t gp_parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
-                                 const void *data, uint64_t data_words)
+uint64_t parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
+                              const void *data, uint64_t data_words)
 {
     uint64_t hash = size, addresses[MOST_ADDRESSES];
     size_t count = 0;

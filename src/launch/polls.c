@@ -35,9 +35,9 @@ static bool gets_memory_of_host(struct gp_kernel *kernel, const struct gp_launch
     return s.found;
 }
 
-bool gp_launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
-                     const struct gp_context *c)
+bool launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
+                  const struct gp_context *c)
 {
-    return kernel->polls != GP_NEVER && gp_is_one_warp(&call->configuration) &&
-           gets_memory_of_host(kernel, call, c) && gp_kernel_may_poll(kernel, &c->device);
+    return kernel->polls != GP_NEVER && is_one_warp(&call->configuration) &&
+           gets_memory_of_host(kernel, call, c) && kernel_may_poll(kernel, &c->device);
 }

@@ -8,7 +8,7 @@
 
 /* Blocks that wait for each other read their flags in the same way: cuDNN's do, in kernels that get
  * memory of the host besides. For the host a single warp waits. */
-static inline bool gp_is_one_warp(const struct gp_configuration *c)
+static inline bool is_one_warp(const struct gp_configuration *c)
 {
     const unsigned *g = c->grid, *b = c->block;
     return (uint64_t)g[0] * g[1] * g[2] == 1 && (uint64_t)b[0] * b[1] * b[2] <= 32;
@@ -17,7 +17,7 @@ static inline bool gp_is_one_warp(const struct gp_configuration *c)
 /* True where the launch is a single warp, one of its parameters is an address that the host can
  * write, and the kernel's code reads such memory in a loop, as one that waits for a flag does. The
  * gate is locked. */
-bool gp_launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
-                     const struct gp_context *context);
+bool launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
+                  const struct gp_context *context);
 
 #endif

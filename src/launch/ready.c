@@ -26,7 +26,7 @@
 /* Kernels that are named. */
 #define MOST_POLLING 8
 
-bool gp_stream_is_in_context(CUstream stream, CUcontext context)
+bool stream_is_in_context(CUstream stream, CUcontext context)
 {
     CUcontext own = NULL;
     if (gp_stream_is_default(stream) || !gp_cuda.cuStreamGetCtx)
@@ -54,14 +54,14 @@ static bool is_idle(struct gp_context *c)
     if (is_held_up(c) || (c->busy && gp_cuda.cuEventQuery(c->event) == CUDA_ERROR_NOT_READY))
         return false;
     double waited = 0, most = gp_wait_limit();
-    gp_context_wait_for_tail(c);
-    double deferred = gp_deferred_wait(c);
-    CUresult result = gp_context_wait(c, most, &waited);
+    context_wait_for_tail(c);
+    double deferred = deferred_wait(c);
+    CUresult result = context_wait(c, most, &waited);
     waited += deferred;
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)
-        gp_added_less(fmax(0, waited - gp_deferred_charge(c)));
+        gp_added_less(fmax(0, waited - deferred_charge(c)));
     if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
@@ -89,7 +89,7 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
         gp_say_limited(&too_long, 1,
                        "%s takes too long to be waited for; GPUPROF_TIMEOUT=SECONDS gives it more "
                        "time than %.3g s",
-                       gp_kernel_shown(kernel), first);
+                       kernel_shown(kernel), first);
     else
         gp_say_limited(&once, 1,
                        "the program was held up for %.3g s in vain; some launches are not measured "
@@ -98,7 +98,7 @@ static bool may_be_waited_for(struct gp_kernel *kernel, const struct gp_context 
     return false;
 }
 
-struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *reason)
+struct gp_context *stream_context(CUstream stream, enum gp_passed_over *reason)
 {
     CUcontext current = NULL;
     struct gp_reason why = GP_NO_REASON;
@@ -106,12 +106,12 @@ struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *re
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return NULL;
     *reason = GP_OTHER_CONTEXT;
-    if (!gp_stream_is_in_context(stream, current))
+    if (!stream_is_in_context(stream, current))
         return NULL;
-    struct gp_context *context = gp_context_enter(current, &why);
+    struct gp_context *context = context_enter(current, &why);
     *reason = why.cause ? GP_AFTER_END : GP_FAILED;
     if (!context && why.cause)
-        gp_session_give_up(why.text);
+        session_give_up(why.text);
     return context;
 }
 
@@ -122,10 +122,10 @@ static bool is_ready(struct gp_context *c)
     struct gp_reason why;
     if (!is_idle(c))
         return false;
-    if (gp_context_collects(c, &why))
+    if (context_collects(c, &why))
         return true;
     if (why.cause)
-        gp_timed_only_in(c->handle, &c->device, why, why.cause == GP_CAUSE_COUNTERS_IN_USE);
+        timed_only_in(c->handle, &c->device, why, why.cause == GP_CAUSE_COUNTERS_IN_USE);
     return false;
 }
 
@@ -142,21 +142,21 @@ static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *cal
                            const struct gp_context *c)
 {
     static struct gp_say_limit once;
-    if (gp_user.timeout_set || !gp_launch_polls(kernel, call, c))
+    if (user_settings.timeout_set || !launch_polls(kernel, call, c))
         return false;
     gp_say_limited(
         &once, MOST_POLLING,
         "%s reads the host's memory in a loop, so it may wait for the host: launches of a "
         "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
-        gp_kernel_shown(kernel));
+        kernel_shown(kernel));
     atomic_store(&kernel->waits_for_host, true);
     return true;
 }
 
-struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,
-                                bool *held_up, enum gp_passed_over *why)
+struct gp_context *ready_for(const struct gp_launch *call, struct gp_kernel *kernel, bool *held_up,
+                             enum gp_passed_over *why)
 {
-    struct gp_context *context = gp_context_of_stream(call->stream, why);
+    struct gp_context *context = stream_context(call->stream, why);
     bool ready = false;
     if (!context)
         return NULL;
@@ -172,9 +172,9 @@ struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *
     return ready ? context : NULL;
 }
 
-bool gp_ready_in(CUstream stream, enum gp_passed_over *why)
+bool ready_in(CUstream stream, enum gp_passed_over *why)
 {
-    struct gp_context *c = gp_context_of_stream(stream, why);
+    struct gp_context *c = stream_context(stream, why);
     if (!c)
         return false;
     bool ready = is_ready(c);
@@ -182,9 +182,9 @@ bool gp_ready_in(CUstream stream, enum gp_passed_over *why)
     return ready;
 }
 
-bool gp_rests_in(CUstream stream)
+bool rests_in(CUstream stream)
 {
     enum gp_passed_over why;
-    struct gp_context *c = gp_context_of_stream(stream, &why);
+    struct gp_context *c = stream_context(stream, &why);
     return c && is_idle(c);
 }

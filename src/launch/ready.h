@@ -8,20 +8,20 @@
 #include "launch/launch.h"
 
 /* A stream other than the default ones knows its context; a launch goes there, current or not. */
-bool gp_stream_is_in_context(CUstream stream, CUcontext context);
+bool stream_is_in_context(CUstream stream, CUcontext context);
 
 /* The current context, if launches into the stream go there and are measured; NULL where not, and
  * why. */
-struct gp_context *gp_context_of_stream(CUstream stream, enum gp_passed_over *why);
+struct gp_context *stream_context(CUstream stream, enum gp_passed_over *why);
 
 /* The context that the launch can be measured in; NULL where it cannot be, and why. True in
  * *held_up where a wait for other work ran out. */
-struct gp_context *gp_ready_for(const struct gp_launch *call, struct gp_kernel *kernel,
-                                bool *held_up, enum gp_passed_over *why);
+struct gp_context *ready_for(const struct gp_launch *call, struct gp_kernel *kernel, bool *held_up,
+                             enum gp_passed_over *why);
 
 /* True where any launch into the stream can be measured now; else *why says why not. */
-bool gp_ready_in(CUstream stream, enum gp_passed_over *why);
+bool ready_in(CUstream stream, enum gp_passed_over *why);
 /* True when all that was launched in the stream's context ends within the bounded wait. */
-bool gp_rests_in(CUstream stream);
+bool rests_in(CUstream stream);
 
 #endif

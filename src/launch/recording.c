@@ -22,7 +22,7 @@ static struct {
     bool asked;    /* for it, by the user */
     bool is_whole; /* somebody wants all of it, beside the report */
     struct gp_writer *writer;
-    const char *name;  /* as gp_recording_name */
+    const char *name;  /* as recording_name */
     uint64_t recorded; /* launches with a line */
     uint64_t so_far;   /* launches that the process has made, as was written last */
 } recording;
@@ -52,19 +52,19 @@ static void say_unwritten(const char *why)
     else if (recording.is_whole)
         gp_say("%s: nothing can be checked", why);
     if (recording.asked)
-        gp_command_note_unwritten();
+        command_note_unwritten();
 }
 
-void gp_recording_prepare(const struct gp_summary *summary)
+void recording_prepare(const struct gp_summary *summary)
 {
     const char *pattern = secure_getenv("GPUPROF_OUTPUT");
     struct gp_text path = {0};
     char why[512];
     recording.summary = summary;
     recording.asked = pattern && *pattern;
-    recording.is_whole = recording.asked || gp_checks_need_profile();
+    recording.is_whole = recording.asked || checks_need_profile();
     if (!recording.asked) {
-        if (gp_command_profile(&path))
+        if (command_profile(&path))
             recording.path = from_here(path.data);
     } else if (gp_pattern_expand(pattern, &path, why, sizeof(why))) {
         recording.path = from_here(gp_text_string(&path));
@@ -95,7 +95,7 @@ static void note_opened(const char *asked_path)
     if (recording.asked)
         recording.name = path;
     write_devices();
-    gp_ended_start();
+    ended_start();
 }
 
 /* The profile's writer, NULL where there is none. The file is opened at the first launch. */
@@ -105,7 +105,7 @@ static struct gp_writer *opened(void)
     if (!path)
         return recording.writer;
     recording.path = NULL;
-    recording.writer = gp_writer_open(path, NULL, &gp_user.recorded, why, sizeof(why));
+    recording.writer = gp_writer_open(path, NULL, &user_settings.recorded, why, sizeof(why));
     if (recording.writer)
         note_opened(path);
     else
@@ -118,16 +118,16 @@ static struct gp_writer *opened(void)
 static void check(void)
 {
     if (recording.asked && recording.writer && !gp_writer_path(recording.writer))
-        gp_command_note_unwritten();
+        command_note_unwritten();
 }
 
-struct gp_writer *gp_recording_at_end(bool launched)
+struct gp_writer *recording_at_end(bool launched)
 {
     struct gp_writer *writer = launched ? opened() : recording.writer;
     return recording.is_whole ? writer : NULL;
 }
 
-void gp_recording_end(const struct gp_end *end)
+void recording_end(const struct gp_end *end)
 {
     if (!recording.writer)
         return;
@@ -135,17 +135,17 @@ void gp_recording_end(const struct gp_end *end)
     gp_writer_finish(recording.writer);
     check();
     if (!gp_writer_path(recording.writer))
-        gp_command_note_ended();
+        command_note_ended();
 }
 
-const char *gp_recording_name(void)
+const char *recording_name(void)
 {
     return recording.name;
 }
 
 /* ---- its lines ------------------------------------------------------------------------------- */
 
-void gp_recording_device(const struct gp_device *device)
+void recording_device(const struct gp_device *device)
 {
     if (recording.writer)
         gp_writer_device(recording.writer, device);
@@ -158,7 +158,7 @@ static void count_line(bool noted)
         recording.recorded++;
 }
 
-void gp_recording_launch(const struct gp_record *launch, bool noted)
+void recording_launch(const struct gp_record *launch, bool noted)
 {
     count_line(noted);
     if (opened())
@@ -174,7 +174,7 @@ static bool has_duration(const struct gp_record *launch)
     return i < launch->counter_count;
 }
 
-void gp_recording_early(const struct gp_record *launch, double duration_ns, bool noted)
+void recording_early(const struct gp_record *launch, double duration_ns, bool noted)
 {
     count_line(noted);
     if (opened() && gp_writer_early(recording.writer, launch) && duration_ns > 0 &&
@@ -183,14 +183,14 @@ void gp_recording_early(const struct gp_record *launch, double duration_ns, bool
     check();
 }
 
-void gp_recording_ended(uint64_t index, double duration_ns)
+void recording_ended(uint64_t index, double duration_ns)
 {
     if (recording.writer)
         gp_writer_ended(recording.writer, index, duration_ns);
     check();
 }
 
-void gp_recording_so_far(uint64_t launches)
+void recording_so_far(uint64_t launches)
 {
     if (!recording.writer || launches <= recording.recorded || launches == recording.so_far)
         return;
@@ -199,7 +199,7 @@ void gp_recording_so_far(uint64_t launches)
     check();
 }
 
-void gp_recording_give_up(const char *why)
+void recording_give_up(const char *why)
 {
     if (opened())
         gp_writer_given_up(recording.writer, why);

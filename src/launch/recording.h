@@ -13,26 +13,26 @@ struct gp_writer;
 
 /* Finds out where it is to be written (GPUPROF_OUTPUT), a relative name from here. The summary has
  * the devices that come before the first launch. Mistakes are reported. */
-void gp_recording_prepare(const struct gp_summary *summary);
+void recording_prepare(const struct gp_summary *summary);
 
 /* The writer, for the lines of the process's end; NULL where nobody will read them: the user asked
  * for no profile, or it cannot be written. The file is opened for it if it was not, where the
  * process has `launched` a kernel. */
-struct gp_writer *gp_recording_at_end(bool launched);
+struct gp_writer *recording_at_end(bool launched);
 /* Writes the last line. */
-void gp_recording_end(const struct gp_end *end);
+void recording_end(const struct gp_end *end);
 /* The name, if the user asked for it and it stays; else NULL. */
-const char *gp_recording_name(void);
+const char *recording_name(void);
 
-void gp_recording_device(const struct gp_device *device);
+void recording_device(const struct gp_device *device);
 /* The two below: `noted`: an early line of the launch stands there already. */
-void gp_recording_launch(const struct gp_record *launch, bool noted);
+void recording_launch(const struct gp_record *launch, bool noted);
 /* duration_ns as in launch/measurement.h. */
-void gp_recording_early(const struct gp_record *launch, double duration_ns, bool noted);
-void gp_recording_ended(uint64_t index, double duration_ns);
+void recording_early(const struct gp_record *launch, double duration_ns, bool noted);
+void recording_ended(uint64_t index, double duration_ns);
 /* The process has made so many launches: said where some have no line, and again where it changes.
  */
-void gp_recording_so_far(uint64_t launches);
-void gp_recording_give_up(const char *why);
+void recording_so_far(uint64_t launches);
+void recording_give_up(const char *why);
 
 #endif

@@ -26,14 +26,14 @@ static struct gp_reason why_not_run(const struct gp_measurement *m, bool goes_on
     return goes_on ? GP_REASON(NOT_READ) : NO_COUNTER;
 }
 
-void gp_record_time(struct gp_measurement *m)
+void record_time(struct gp_measurement *m)
 {
     m->duration_ns = rint(1e6 * m->member.run.native_ms);
     if (m->member.run.when == GP_RUN_ONCE && m->duration_ns == 0)
         m->duration_ns = GP_DURATION_ELSEWHERE;
 }
 
-void gp_record_make(struct gp_measurement *m, bool goes_on)
+void record_make(struct gp_measurement *m, bool goes_on)
 {
     struct gp_context *c = m->context;
     const struct gp_launch *call = m->call;
@@ -52,16 +52,16 @@ void gp_record_make(struct gp_measurement *m, bool goes_on)
         .start_ms = rint(1e6 * m->started) / 1e3, /* the clock has no more that can be relied on */
         .skipped = gp_reason_or(m->broken_off, m->not_replayed),
     };
-    gp_kernel_describe(m->kernel, &m->record);
+    kernel_describe(m->kernel, &m->record);
     m->record.kernel = m->kernel_name;
     m->not_run = m->not_run_at_first = why_not_run(m, goes_on);
-    gp_record_time(m);
+    record_time(m);
     m->record.overhead_ms = 1e3 * (gp_clock_seconds() - m->started);
     if (m->since == 0)
         m->since = gp_clock_seconds();
 }
 
-void gp_record_amend(struct gp_measurement *m, double added_ms, struct gp_reason broken_off)
+void record_amend(struct gp_measurement *m, double added_ms, struct gp_reason broken_off)
 {
     m->record.passes = m->runs;
     m->record.overhead_ms += added_ms;
@@ -83,12 +83,12 @@ static const struct gp_measurement *first_waiting(const struct gp_context *c)
     return m;
 }
 
-bool gp_records_wait(const struct gp_context *c)
+bool records_wait(const struct gp_context *c)
 {
     return first_waiting(c) != NULL;
 }
 
-bool gp_records_are_due(const struct gp_context *c)
+bool records_are_due(const struct gp_context *c)
 {
     const struct gp_measurement *first = first_waiting(c);
     return gp_collection_is_full(c->collection) ||
@@ -126,12 +126,12 @@ static void read_and(void (*take)(const struct gp_measurement *), struct gp_meas
 
 static void take_whole(const struct gp_measurement *m)
 {
-    gp_results_launch(&m->record, m->early != GP_EARLY_NONE);
+    results_launch(&m->record, m->early != GP_EARLY_NONE);
 }
 
 static void take_early(const struct gp_measurement *m)
 {
-    gp_results_note(&m->record, m->duration_ns, m->early != GP_EARLY_NONE);
+    results_note(&m->record, m->duration_ns, m->early != GP_EARLY_NONE);
 }
 
 static void record(struct gp_measurement *m)
@@ -146,7 +146,7 @@ static void note(struct gp_measurement *m)
     m->early = GP_EARLY_WRITTEN;
 }
 
-void gp_records_note(struct gp_context *c)
+void records_note(struct gp_context *c)
 {
     struct gp_measurement *m;
     DL_FOREACH(c->launches, m)
@@ -160,7 +160,7 @@ void gp_records_note(struct gp_context *c)
     }
 }
 
-void gp_record_note_own_run(struct gp_measurement *m, bool again)
+void record_note_own_run(struct gp_measurement *m, bool again)
 {
     if (!m->kernel_name)
         return;
@@ -169,7 +169,7 @@ void gp_record_note_own_run(struct gp_measurement *m, bool again)
         m->early = GP_EARLY_AGAIN;
 }
 
-void gp_records_settle(struct gp_context *c, bool context_alive)
+void records_settle(struct gp_context *c, bool context_alive)
 {
     struct gp_measurement *m, *next;
     gp_collection_finish(c->collection, context_alive);
@@ -183,6 +183,6 @@ void gp_records_settle(struct gp_context *c, bool context_alive)
     DL_FOREACH_SAFE(c->launches, m, next)
     {
         DL_DELETE(c->launches, m);
-        gp_held_leave(m);
+        held_leave(m);
     }
 }

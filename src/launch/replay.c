@@ -45,7 +45,7 @@ static double limit_of(const struct gp_measurement *m, double factor)
     return fmax(least, factor * own_seconds(m));
 }
 
-struct gp_reason gp_too_slow(const struct gp_measurement *m, enum gp_step_kind kind)
+struct gp_reason pass_is_too_slow(const struct gp_measurement *m, enum gp_step_kind kind)
 {
     double own = m->member.run.native_ms > 0 ? m->member.run.native_ms / 1e3 : own_seconds(m);
     if (!gp_step_is_instrumented(kind))
@@ -59,7 +59,7 @@ struct gp_reason gp_too_slow(const struct gp_measurement *m, enum gp_step_kind k
                               "instrumented code may take a hundred times as long as the kernel, "
                               "which takes longer than GPUPROF_TIMEOUT");
     if (SPINNING_FACTOR * own > gp_wait_first_limit() &&
-        gp_kernel_may_spin(m->kernel, &m->context->device))
+        kernel_may_spin(m->kernel, &m->context->device))
         return GP_REASON_TEXT(
             INSTRUMENTED_TOO_SLOW,
             "instrumented code may take many hundred times as long, as the kernel's blocks wait "
@@ -79,28 +79,28 @@ static void announce(const struct gp_measurement *m, enum gp_step_kind kind)
     gp_say_limited(&once, MOST_ANNOUNCED,
                    "%s takes %.2g s by itself, and in instrumented code perhaps a hundred times as "
                    "long; a GPUPROF_TIMEOUT below that time leaves this out",
-                   gp_kernel_shown(m->kernel), own);
+                   kernel_shown(m->kernel), own);
 }
 
-void gp_not_put_back(const char *behind, struct gp_reason why)
+void not_put_back(const char *behind, struct gp_reason why)
 {
     gp_say("memory could not be put back after %s (%s); the program's results from here on may be "
            "wrong",
            behind, why.text);
-    gp_session_give_up("a second run could not be undone");
+    session_give_up("a second run could not be undone");
 }
 
 /* Memory becomes as the program's own run left it, unless a kernel is still writing it. */
-void gp_put_back_final_state(struct gp_measurement *m)
+void put_back_final_state(struct gp_measurement *m)
 {
     struct gp_reason why;
-    if (!m->snapshot || !gp_context_goes_on(m->context) || gp_snapshot_finish(m->snapshot, &why) ||
+    if (!m->snapshot || !context_goes_on(m->context) || gp_snapshot_finish(m->snapshot, &why) ||
         !gp_session_measures())
         return; /* without a session the process is at its end, and the driver gone */
-    gp_not_put_back("a replay", why);
+    not_put_back("a replay", why);
 }
 
-bool gp_begin_pass(struct gp_measurement *m, const struct gp_step *step)
+bool begin_pass(struct gp_measurement *m, const struct gp_step *step)
 {
     struct gp_collection *c = m->context->collection;
     struct gp_reason why;
@@ -114,22 +114,22 @@ bool gp_begin_pass(struct gp_measurement *m, const struct gp_step *step)
  * host after all. To end the pass would be to wait for it. */
 static void abandon_in_pass(struct gp_measurement *m, const struct gp_step *step, double seconds)
 {
-    gp_kernels_all_collected();
+    kernels_all_collected();
     m->context->open_pass = *step;
     m->context->in_pass = true;
-    gp_abandon(m, seconds);
+    abandon_kernel(m, seconds);
 }
 
-CUresult gp_wait_in_pass(struct gp_measurement *m, const struct gp_step *step)
+CUresult wait_in_pass(struct gp_measurement *m, const struct gp_step *step)
 {
     double seconds =
         limit_of(m, gp_step_is_instrumented(step->kind) ? INSTRUMENTED_FACTOR : REPLAY_FACTOR);
     double waited = 0;
-    CUresult outcome = gp_wait_for_kernel(m, seconds, &waited);
+    CUresult outcome = wait_for_kernel(m, seconds, &waited);
     if (outcome == CUDA_ERROR_NOT_READY)
         abandon_in_pass(m, step, seconds);
     else if (m->member.run.when == GP_RUN_ONCE)
-        gp_leave_to_program(m, fmin(waited, gp_kernel_shortest(m->kernel)));
+        leave_to_program(m, fmin(waited, kernel_shortest(m->kernel)));
     return outcome;
 }
 
@@ -141,22 +141,22 @@ static void bound_time(struct gp_measurement *m)
     if (gp_cuda.cuEventElapsedTime(&most, m->context->starts[0], m->context->end) == CUDA_SUCCESS &&
         (m->most_ms == 0 || most < m->most_ms)) {
         m->most_ms = most;
-        gp_kernel_took(m->kernel, most);
+        kernel_took(m->kernel, most);
     }
 }
 
-bool gp_run_pass(struct gp_measurement *m, const struct gp_step *step, CUresult *result)
+bool run_launch_pass(struct gp_measurement *m, const struct gp_step *step, CUresult *result)
 {
     struct gp_context *c = m->context;
     m->kernel->collected = true;
     bool bounded = !gp_step_is_instrumented(step->kind) &&
-                   gp_record_event(m->call, c->starts[0]) == CUDA_SUCCESS;
+                   record_launch_event(m->call, c->starts[0]) == CUDA_SUCCESS;
     *result = m->call->run(m->call);
-    CUresult outcome = *result == CUDA_SUCCESS ? gp_wait_in_pass(m, step) : CUDA_SUCCESS;
+    CUresult outcome = *result == CUDA_SUCCESS ? wait_in_pass(m, step) : CUDA_SUCCESS;
     if (outcome == CUDA_ERROR_NOT_READY)
         return false;
     if (outcome != CUDA_SUCCESS) {
-        gp_context_died(m, outcome);
+        context_died(m, outcome);
         return false;
     }
     struct gp_reason why;
@@ -172,7 +172,7 @@ bool gp_run_pass(struct gp_measurement *m, const struct gp_step *step, CUresult 
     return ended;
 }
 
-bool gp_put_in_place(struct gp_measurement *m, bool by_driver)
+bool put_in_place(struct gp_measurement *m, bool by_driver)
 {
     struct gp_reason why;
     bool put = gp_snapshot_put_in_place(m->snapshot, m->copy, by_driver, &why);
@@ -188,13 +188,13 @@ static bool rewind_memory(struct gp_measurement *m, bool by_driver)
 {
     struct gp_reason why;
     if (m->copy)
-        return gp_put_in_place(m, by_driver);
+        return put_in_place(m, by_driver);
     if (!gp_snapshot_rewind(m->snapshot, &why)) {
         m->broken_off = why;
         return false;
     }
     bool host_changed = gp_snapshot_host_changed(m->snapshot);
-    gp_kernel_host_changed(m->kernel, host_changed);
+    kernel_host_changed(m->kernel, host_changed);
     if (host_changed) {
         m->broken_off =
             GP_REASON_TEXT(HOST_MEMORY, "page-locked host memory changed while the kernel ran");
@@ -204,7 +204,7 @@ static bool rewind_memory(struct gp_measurement *m, bool by_driver)
     return true;
 }
 
-void gp_note_unsure(struct gp_measurement *m)
+void measurement_note_unsure(struct gp_measurement *m)
 {
     m->member.run.unsure = INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
 }
@@ -218,11 +218,11 @@ static bool rehearse(struct gp_measurement *m)
         m->broken_off = gp_cuda_reason(result);
         return false;
     }
-    CUresult outcome = gp_wait_for_kernel(m, seconds, NULL);
+    CUresult outcome = wait_for_kernel(m, seconds, NULL);
     if (outcome == CUDA_ERROR_NOT_READY)
-        gp_abandon(m, seconds);
+        abandon_kernel(m, seconds);
     else if (outcome != CUDA_SUCCESS)
-        gp_context_died(m, outcome);
+        context_died(m, outcome);
     m->runs += outcome == CUDA_SUCCESS;
     if (outcome != CUDA_SUCCESS)
         return false;
@@ -231,11 +231,11 @@ static bool rehearse(struct gp_measurement *m)
 }
 
 /* Our own kernels run before the pass begins: a pass counts every kernel there is. */
-bool gp_replay_step(struct gp_measurement *m, const struct gp_step *step)
+bool replay_step(struct gp_measurement *m, const struct gp_step *step)
 {
     const bool instrumented = gp_step_is_instrumented(step->kind);
     const bool by_driver = instrumented && step->in_row;
-    struct gp_reason too_slow = gp_too_slow(m, step->kind);
+    struct gp_reason too_slow = pass_is_too_slow(m, step->kind);
     if (too_slow.cause) {
         m->broken_off = too_slow;
         return false;
@@ -245,32 +245,32 @@ bool gp_replay_step(struct gp_measurement *m, const struct gp_step *step)
         return false;
     if (instrumented && m->member.run.unsure && (!rehearse(m) || !rewind_memory(m, by_driver)))
         return false;
-    if (!gp_begin_pass(m, step))
+    if (!begin_pass(m, step))
         return false;
     CUresult result;
-    bool ended = gp_run_pass(m, step, &result);
+    bool ended = run_launch_pass(m, step, &result);
     if (result != CUDA_SUCCESS)
         m->broken_off = gp_cuda_reason(result);
     return ended;
 }
 
 /* An instrumented pass that could not be made in one way may be made in another. */
-void gp_replay_at_once(struct gp_measurement *m)
+void replay_at_once(struct gp_measurement *m)
 {
     struct gp_collection *c = m->context->collection;
     struct gp_step step;
     bool broken_off_in_code = false;
-    while (gp_context_goes_on(m->context) && gp_collection_next(c, &m->member, &step)) {
+    while (context_goes_on(m->context) && gp_collection_next(c, &m->member, &step)) {
         const bool instrumented = gp_step_is_instrumented(step.kind);
         if (instrumented && broken_off_in_code)
             m->broken_off = GP_NO_REASON;
-        const bool well = gp_replay_step(m, &step);
+        const bool well = replay_step(m, &step);
         broken_off_in_code = instrumented && !well;
         gp_collection_stepped(c, &step, well);
     }
 }
 
-bool gp_wants_time(const struct gp_measurement *m)
+bool wants_time(const struct gp_measurement *m)
 {
     struct gp_collection *c = m->context->collection;
     size_t count;
@@ -281,13 +281,13 @@ bool gp_wants_time(const struct gp_measurement *m)
     return false;
 }
 
-bool gp_time_replay(struct gp_measurement *m)
+bool time_replay(struct gp_measurement *m)
 {
     if (!rewind_memory(m, false))
         return false;
-    if (!gp_start_clock(m) || !rehearse(m))
+    if (!start_launch_clock(m) || !rehearse(m))
         return false;
-    gp_read_clock(m);
+    read_launch_clock(m);
     return true;
 }
 
@@ -301,27 +301,27 @@ static bool is_time_doubtful(const struct gp_measurement *m)
         return false;
     return !m->kernel->timed || m->time_is_late ||
            (m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS) ||
-           gp_times_doubt(&m->kernel->times, m->member.run.shape, ms);
+           times_doubt(&m->kernel->times, m->member.run.shape, ms);
 }
 
 /* One more replay, plain. */
-void gp_check_time(struct gp_measurement *m)
+void check_time(struct gp_measurement *m)
 {
     const double first = m->member.run.native_ms;
-    if (first == 0 || !gp_wants_time(m))
+    if (first == 0 || !wants_time(m))
         return;
     if (is_time_doubtful(m)) {
-        if (!gp_context_goes_on(m->context) || !gp_time_replay(m))
+        if (!context_goes_on(m->context) || !time_replay(m))
             return; /* the time is as good as it was */
         m->kernel->timed = true;
     }
-    gp_times_count(&m->kernel->times, m->member.run.shape, first, m->member.run.native_ms);
+    times_count(&m->kernel->times, m->member.run.shape, first, m->member.run.native_ms);
 }
 
-bool gp_check_time_again(struct gp_measurement *m)
+bool check_time_again(struct gp_measurement *m)
 {
     const double ms = m->member.run.native_ms;
     return ms > 0 && ms <= MOST_DOUBTFUL_MS && m->most_ms > 0 && ms > m->most_ms + CLOCK_STEP_MS &&
-           gp_context_goes_on(m->context) && gp_wants_time(m) && gp_time_replay(m) &&
+           context_goes_on(m->context) && wants_time(m) && time_replay(m) &&
            m->member.run.native_ms < ms;
 }

@@ -43,56 +43,56 @@ static struct {
     pthread_mutex_t records; /* profile and summary: launches, and the exit handler */
 } results = {.records = PTHREAD_MUTEX_INITIALIZER};
 
-const struct gp_metrics *gp_results_metrics(void)
+const struct gp_metrics *results_metrics(void)
 {
     return results.metrics;
 }
 
-void gp_results_device(const struct gp_device *device)
+void results_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_device(results.summary, device);
-    gp_checks_device(device);
+    checks_device(device);
     gp_printing_device(device);
-    gp_recording_device(device);
+    recording_device(device);
     pthread_mutex_unlock(&results.records);
 }
 
-void gp_results_launch(const struct gp_record *launch, bool noted)
+void results_launch(const struct gp_record *launch, bool noted)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_launch(results.summary, launch);
-    gp_checks_launch(launch);
+    checks_launch(launch);
     gp_printing_launch(launch);
     gp_progress_launch(launch, 1);
-    gp_recording_launch(launch, noted);
+    recording_launch(launch, noted);
     pthread_mutex_unlock(&results.records);
 }
 
-void gp_results_note(const struct gp_record *launch, double duration_ns, bool noted)
+void results_note(const struct gp_record *launch, double duration_ns, bool noted)
 {
     pthread_mutex_lock(&results.records);
     gp_printing_note(launch);
     if (!noted)
         gp_progress_launch(launch, 0);
-    gp_recording_early(launch, duration_ns, noted);
+    recording_early(launch, duration_ns, noted);
     pthread_mutex_unlock(&results.records);
 }
 
-void gp_results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches)
+void results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches)
 {
     pthread_mutex_lock(&results.records);
     for (size_t i = 0; i < count; i++)
-        gp_recording_ended(list[i].index, list[i].duration_ns);
-    gp_recording_so_far(launches);
+        recording_ended(list[i].index, list[i].duration_ns);
+    recording_so_far(launches);
     pthread_mutex_unlock(&results.records);
 }
 
-void gp_results_give_up(const char *why)
+void results_give_up(const char *why)
 {
     pthread_mutex_lock(&results.records);
-    gp_checks_give_up(why);
-    gp_recording_give_up(why);
+    checks_give_up(why);
+    recording_give_up(why);
     pthread_mutex_unlock(&results.records);
 }
 
@@ -121,7 +121,7 @@ static bool open_log_file(const char *path, char *why, size_t why_size)
     return false;
 }
 
-void gp_results_open_log(void)
+void results_open_log(void)
 {
     const char *pattern = secure_getenv("GPUPROF_LOG");
     if (!pattern || !*pattern)
@@ -134,14 +134,14 @@ void gp_results_open_log(void)
     gp_text_free(&path);
 }
 
-void gp_results_open_profile(void)
+void results_open_profile(void)
 {
-    gp_summary_settings(results.summary, &gp_user.recorded);
-    gp_user.recorded.sample = gp_summary_get_settings(results.summary)->sample;
-    gp_recording_prepare(results.summary);
+    gp_summary_settings(results.summary, &user_settings.recorded);
+    user_settings.recorded.sample = gp_summary_get_settings(results.summary)->sample;
+    recording_prepare(results.summary);
 }
 
-bool gp_results_open(void)
+bool results_open(void)
 {
     struct gp_text problems = {0};
     results.metrics = gp_metrics_open(&problems);
@@ -149,7 +149,7 @@ bool gp_results_open(void)
         !gp_metrics_select(results.metrics, secure_getenv("GPUPROF_METRICS"), &problems))
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (results.metrics) {
-        gp_checks_open(results.metrics);
+        checks_open(results.metrics);
         results.summary = gp_summary_new(results.metrics);
     }
     gp_say_lines("", gp_text_string(&problems));
@@ -162,7 +162,7 @@ static void record_count(void *unused, const struct gp_count *count)
 {
     (void)unused;
     gp_summary_count(results.summary, count);
-    gp_checks_count(count);
+    checks_count(count);
     if (results.writer)
         gp_writer_count(results.writer, count);
 }
@@ -174,14 +174,14 @@ static void record_whole(void *sum, const struct gp_whole_times *times)
     all->timed += times->timed;
     all->seconds += times->seconds;
     if (results.writer)
-        gp_whole_times_write(times, results.writer);
+        whole_times_write(times, results.writer);
 }
 
 /* Their time is no kernel's, so no row of the report has it. */
 static void say_whole_times(void)
 {
     struct gp_whole_times all = {0};
-    gp_whole_times_visit(record_whole, &all);
+    whole_times_visit(record_whole, &all);
     if (all.timed > 0)
         gp_say("%" PRIu64 " launches of graphs took %.4g ms on the GPU, which no kernel's time "
                "holds: graphs are launched as they are, and timed as a whole",
@@ -191,10 +191,10 @@ static void say_whole_times(void)
 static void write_report(const struct gp_text *report)
 {
     struct gp_text rest = {0}, coloured = {0};
-    const char *profile = gp_recording_name();
+    const char *profile = recording_name();
     if (profile && gp_writer_path(results.writer))
         gp_text_addf(&rest, "the rest is in the profile, 'gpuprof report%s %s' prints all of it",
-                     gp_user.details ? " --details" : "", profile);
+                     user_settings.details ? " --details" : "", profile);
     else
         gp_text_add(&rest, "GPUPROF_LOG=FILE writes all of it there");
     if (gp_colour_wanted(gp_log_is_terminal()))
@@ -252,10 +252,10 @@ static void renew_headline(struct gp_text *report, size_t width)
 static void print_report(const struct gp_copies *copies, const struct gp_sources *sources)
 {
     struct gp_text text = {0};
-    const char *profile = gp_recording_name();
+    const char *profile = recording_name();
     const struct gp_table_options options = {.top = MOST_KERNELS,
-                                             .details = gp_user.details,
-                                             .every_metric = gp_user.metrics_named,
+                                             .details = user_settings.details,
+                                             .every_metric = user_settings.metrics_named,
                                              .width = gp_log_columns(),
                                              .profile = profile ? profile : "",
                                              .copies = copies,
@@ -275,7 +275,7 @@ static void print_report(const struct gp_copies *copies, const struct gp_sources
 static void print_checks(const struct gp_sources *sources)
 {
     struct gp_text text = {0};
-    gp_checks_report(sources, &text);
+    checks_report(sources, &text);
     if (text.length > 0)
         write_report(&text);
     gp_text_free(&text);
@@ -303,10 +303,10 @@ static bool any_copied(const struct gp_copies *copies)
 static void sum_up(uint64_t launches)
 {
     struct gp_copies all[GP_COPY_KINDS];
-    const struct gp_copies *copies = gp_copies_read(all) ? all : NULL;
-    gp_tallies_visit(record_count, NULL);
+    const struct gp_copies *copies = copies_read(all) ? all : NULL;
+    tallies_visit(record_count, NULL);
     say_whole_times();
-    gp_selection_end();
+    selection_end();
     if (copies && results.writer)
         gp_copies_write(copies, results.writer);
     results.silent = launches == 0 && !any_copied(copies);
@@ -315,7 +315,7 @@ static void sum_up(uint64_t launches)
 }
 
 /* Frees nothing: the process ends, and another thread may still be in a hook. */
-void gp_results_end(bool gave_up, uint64_t launches)
+void results_end(bool gave_up, uint64_t launches)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -323,17 +323,17 @@ void gp_results_end(bool gave_up, uint64_t launches)
     if (pthread_mutex_timedlock(&results.records, &until) != 0)
         return;
     gp_progress_end();
-    results.writer = gp_recording_at_end(launches > 0);
+    results.writer = recording_at_end(launches > 0);
     if (!results.reported && (!gave_up || gp_summary_totals(results.summary).measured > 0)) {
         results.reported = true;
         sum_up(launches);
     }
-    gp_recording_end(
+    recording_end(
         &(struct gp_end){.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()});
     pthread_mutex_unlock(&results.records);
 }
 
-bool gp_results_are_silent(void)
+bool results_are_silent(void)
 {
     return results.silent;
 }

@@ -47,7 +47,7 @@ static struct stripe {
 static atomic_uint known_count;
 static struct gp_sample rule;
 
-void gp_sampling_start(const struct gp_sample *sample)
+void sampling_start(const struct gp_sample *sample)
 {
     rule = *sample;
 }
@@ -90,7 +90,7 @@ static struct gp_tally *ask(const struct gp_launch *call)
     if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         device = 0; /* the launch will fail, or go to a stream of another context */
     gp_kernel_add_name(call->function, &name);
-    struct gp_tally *tally = gp_tally_of(gp_text_string(&name), device, call);
+    struct gp_tally *tally = tally_of_kernel(gp_text_string(&name), device, call);
     gp_text_free(&name);
     return tally;
 }
@@ -110,7 +110,7 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
         return tally;
     tally = ask(call);
     if (atomic_load(&known_count) >= MOST_KNOWN)
-        gp_sampling_forget();
+        sampling_forget();
     pthread_mutex_lock(&stripe->lock);
     if (!find(stripe, &key, (unsigned)hash))
         keep(stripe, &key, (unsigned)hash, tally);
@@ -150,7 +150,7 @@ void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over w
     atomic_fetch_add(&tally_of(call)->passed_over[why], 1);
 }
 
-void gp_sampling_forget(void)
+void sampling_forget(void)
 {
     for (size_t i = 0; i < STRIPES; i++) {
         struct stripe *stripe = &stripes[i];

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Until this is said, every launch is measured. Before the first launch. */
-void gp_sampling_start(const struct gp_sample *sample);
+void sampling_start(const struct gp_sample *sample);
 
 /* Counts a launch that is about to be made, in the context that is current. True when it is to be
  * measured; *turn (may be NULL) is then how many launches of the same kernel and configuration were
@@ -21,6 +21,6 @@ bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn);
 void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why);
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
-void gp_sampling_forget(void);
+void sampling_forget(void);
 
 #endif

@@ -65,7 +65,7 @@ static bool matches(const char *name, bool *too_hard)
     return names.too_hard < MOST_TOO_HARD && gp_regex_matches(names.wanted, name, too_hard);
 }
 
-bool gp_selection_wants(const char *kernel)
+bool selection_wants(const char *kernel)
 {
     static struct gp_say_limit once;
     bool too_hard = false;
@@ -89,7 +89,7 @@ bool gp_selection_wants(const char *kernel)
     return selected;
 }
 
-void gp_selection_end(void)
+void selection_end(void)
 {
     if (atomic_load(&names.left_out) && !atomic_load(&names.selected))
         gp_say("'%s' " BY_OPTION " matches no kernel that was launched", names.pattern);
@@ -201,7 +201,7 @@ static void read_rules(const struct gp_kernel_filter *filter)
                        rules.launches.skip > 0 || rules.launches.count != UINT64_MAX;
 }
 
-void gp_selection_read(void)
+void selection_read(void)
 {
     const char *text = secure_getenv("GPUPROF_KERNELS");
     struct gp_kernel_filter filter = {.context = GP_ANY, .stream = GP_ANY, .invocation = GP_ANY};

@@ -9,16 +9,16 @@
 
 /* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until
  * this is called every launch is taken. Before the first launch. */
-void gp_selection_read(void);
+void selection_read(void);
 
 /* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).
  */
-bool gp_selection_wants(const char *kernel);
+bool selection_wants(const char *kernel);
 
 /* Asked once for each launch that is about to be made, in the context that is current. */
 bool gp_selection_takes(const struct gp_launch *call);
 
 /* At the end: says so where no kernel was wanted of those that were launched. */
-void gp_selection_end(void);
+void selection_end(void);
 
 #endif

@@ -60,13 +60,13 @@ bool gp_session_observes(void)
     return (state == MEASURING || state == PASSIVE) && gp_process_is_marked();
 }
 
-bool gp_session_began(void)
+bool session_began(void)
 {
     return atomic_load(&session.state) != IDLE;
 }
 
 /* A child of vfork has its parent's memory, so the mark says nothing here. */
-bool gp_session_is_here(void)
+bool session_is_here(void)
 {
     return atomic_load(&session.pid) == getpid();
 }
@@ -76,17 +76,17 @@ bool gp_session_measures(void)
     return atomic_load(&session.state) == MEASURING;
 }
 
-void gp_session_give_up(const char *why)
+void session_give_up(const char *why)
 {
     int measuring = MEASURING;
     if (atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE)) {
         session.gave_up = true;
         gp_say("not measuring: %s", why);
-        gp_results_give_up(why);
+        results_give_up(why);
     }
 }
 
-void gp_session_stop(void)
+void session_stop(void)
 {
     int measuring = MEASURING;
     atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
@@ -112,7 +112,7 @@ static uint64_t launches_of_threads(void)
     return launches;
 }
 
-uint64_t gp_session_next_launch(void)
+uint64_t session_next_launch(void)
 {
     pthread_mutex_lock(&session.numbering);
     const uint64_t before = atomic_fetch_add(&session.launches, 1) + launches_of_threads();
@@ -122,10 +122,10 @@ uint64_t gp_session_next_launch(void)
 
 /* The tallies know kernels of graphs that are launched as a whole, and none that nobody asked for.
  */
-uint64_t gp_session_launches(void)
+uint64_t session_launches(void)
 {
     const uint64_t made = atomic_load(&session.launches) + launches_of_threads();
-    const uint64_t counted = gp_tallies_launches();
+    const uint64_t counted = tallies_launches();
     return counted > made ? counted : made;
 }
 
@@ -148,14 +148,14 @@ static void report(void *unused)
 {
     (void)unused;
     atomic_store(&session.state, PASSIVE);
-    gp_ended_stop();
-    gp_results_end(session.gave_up, gp_session_launches());
+    ended_stop();
+    results_end(session.gave_up, session_launches());
 }
 
 /* Registered after the driver's own start, hence run before its teardown. */
 static void report_at_exit(void)
 {
-    if (gp_session_is_here())
+    if (session_is_here())
         gp_run_internal_work(report, NULL);
 }
 
@@ -167,18 +167,18 @@ static void start(void *unused)
         atomic_store_explicit(&session.state, PASSIVE, memory_order_release);
         return;
     }
-    gp_results_open_log();
-    bool opened = gp_results_open();
+    results_open_log();
+    bool opened = results_open();
     if (opened) {
-        gp_settings_read_recorded();
-        gp_results_open_profile();
-        gp_settings_read();
-        gp_selection_read();
-        gp_printing_start(gp_results_metrics());
+        settings_read_recorded();
+        results_open_profile();
+        settings_read();
+        selection_read();
+        gp_printing_start(results_metrics());
         gp_progress_start();
-        gp_copies_start();
+        copies_start();
         atexit(report_at_exit);
-        if (gp_timed_counters_are_wanted())
+        if (timed_counters_are_wanted())
             gp_cupti_load_ahead();
     } else {
         gp_say("not measuring: out of memory");

@@ -10,11 +10,11 @@
 bool gp_session_observes(void);
 
 /* True once the program has used CUDA, in this process or before it was forked. */
-bool gp_session_began(void);
+bool session_began(void);
 
 /* True in the process that started the session, false in its children. Exit handlers ask: a child
  * that calls exit has inherited them. */
-bool gp_session_is_here(void);
+bool session_is_here(void);
 
 /* Starts the session, once; called after the program's first successful cuInit. */
 void gp_session_start(void);
@@ -23,16 +23,16 @@ void gp_session_start(void);
 bool gp_session_measures(void);
 
 /* Stops measuring for the rest of the process, without a word. */
-void gp_session_stop(void);
+void session_stop(void);
 
 /* Stops measuring for the rest of the process, after one line that says why. */
-void gp_session_give_up(const char *why);
+void session_give_up(const char *why);
 
 /* Counts a launch that is not measured; while it enters the gate or has it closed. */
 void gp_session_count_launch(void);
 /* Counts one that is measured, and is its number among all. The same. */
-uint64_t gp_session_next_launch(void);
+uint64_t session_next_launch(void);
 /* How many there are so far, at least. From any thread. */
-uint64_t gp_session_launches(void);
+uint64_t session_launches(void);
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gp_user_settings gp_user = {.flush_caches = true};
+struct gp_user_settings user_settings = {.flush_caches = true};
 
-int gp_setting_word(const char *variable, const char *const *words, const char *all)
+int setting_word(const char *variable, const char *const *words, const char *all)
 {
     const char *word = secure_getenv(variable);
     if (!word || !*word)
@@ -29,7 +29,7 @@ int gp_setting_word(const char *variable, const char *const *words, const char *
 #define USUAL_QUEUES 8
 
 #define WORD_OF(variable, all, ...) \
-    gp_setting_word(variable, (const char *const[]){__VA_ARGS__, NULL}, all)
+    setting_word(variable, (const char *const[]){__VA_ARGS__, NULL}, all)
 
 static void read_sample(void)
 {
@@ -41,17 +41,17 @@ static void read_sample(void)
         gp_say("GPUPROF_SAMPLE=%s: no rule; " GP_SAMPLE_SYNTAX "; every launch is measured", text);
         return;
     }
-    gp_user.recorded.sample = text;
-    gp_sampling_start(&sample);
+    user_settings.recorded.sample = text;
+    sampling_start(&sample);
 }
 
-void gp_settings_read_recorded(void)
+void settings_read_recorded(void)
 {
     read_sample();
     int replay = WORD_OF("GPUPROF_REPLAY", "on or later (the default), off or now", "on", "off",
                          "now", "later");
-    gp_user.recorded.replay_off = replay == 1;
-    gp_user.at_once = replay == 2;
+    user_settings.recorded.replay_off = replay == 1;
+    user_settings.at_once = replay == 2;
 }
 
 static void read_report_mode(void)
@@ -61,8 +61,8 @@ static void read_report_mode(void)
         WORD_OF("GPUPROF_REPORT", "summary (the default) or details", "summary", "details");
     /* Metrics that the user asks for by name are shown. */
     bool by_name = metrics && *metrics && strcmp(metrics, "default") != 0;
-    gp_user.details = report < 0 ? by_name : report == 1;
-    gp_user.metrics_named = by_name;
+    user_settings.details = report < 0 ? by_name : report == 1;
+    user_settings.metrics_named = by_name;
 }
 
 static void read_memory_limit(void)
@@ -91,7 +91,7 @@ static void read_timeout(void)
                text, gp_wait_first_limit());
     else {
         gp_waits_start(seconds);
-        gp_user.timeout_set = true;
+        user_settings.timeout_set = true;
     }
 }
 
@@ -101,19 +101,19 @@ static void read_queues(void)
     const char *queues = secure_getenv("CUDA_DEVICE_MAX_CONNECTIONS");
     char *end;
     long count = queues ? strtol(queues, &end, 10) : 0;
-    gp_user.few_queues = count > 0 && count < USUAL_QUEUES && end != queues;
+    user_settings.few_queues = count > 0 && count < USUAL_QUEUES && end != queues;
 }
 
-void gp_settings_read(void)
+void settings_read(void)
 {
     read_queues();
-    gp_user.flush_caches =
+    user_settings.flush_caches =
         WORD_OF("GPUPROF_CACHE", "flush (the default) or keep", "flush", "keep") != 1;
     if (WORD_OF("GPUPROF_LINES", "accesses (the default) or instructions", "accesses",
                 "instructions") == 1)
         gp_sass_sessions_count_instructions();
     read_report_mode();
-    gp_user.verify_always =
+    user_settings.verify_always =
         WORD_OF("GPUPROF_VERIFY", "learn (the default) or always", "learn", "always") == 1;
     read_memory_limit();
     read_timeout();

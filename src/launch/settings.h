@@ -10,7 +10,7 @@
 
 struct gp_user_settings {
     bool flush_caches;  /* before a pass of the hardware (GPUPROF_CACHE=flush, the default) */
-    bool verify_always; /* every launch, beside gp_verify_is_due (GPUPROF_VERIFY=always) */
+    bool verify_always; /* every launch, beside verify_is_due (GPUPROF_VERIFY=always) */
     bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
     bool timeout_set;   /* GPUPROF_TIMEOUT is given */
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
@@ -20,14 +20,14 @@ struct gp_user_settings {
      * than the program runs it: launches of a kernel are counted in turns. */
     struct gp_settings recorded;
 };
-extern struct gp_user_settings gp_user;
+extern struct gp_user_settings user_settings;
 
 /* Reads the settings that are recorded, and then the others. Mistakes are reported. */
-void gp_settings_read_recorded(void);
-void gp_settings_read(void);
+void settings_read_recorded(void);
+void settings_read(void);
 
 /* The number of the word that the environment variable has, among `words`, which end with NULL; -1
  * where it is not set, or has another one, which is said, with the words in `all`. */
-int gp_setting_word(const char *variable, const char *const *words, const char *all);
+int setting_word(const char *variable, const char *const *words, const char *all);
 
 #endif

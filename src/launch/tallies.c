@@ -101,7 +101,7 @@ static struct gp_tally *find(const char *name, const struct key *key)
     return kernel ? make(kernel, key) : NULL;
 }
 
-struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_launch *call)
+struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp_launch *call)
 {
     const struct key key = {.device = device, .configuration = call->configuration};
     pthread_mutex_lock(&lock);
@@ -124,7 +124,7 @@ static const enum gp_cause causes[GP_PASSED_OVER_KINDS] = {
     [GP_TIMED_AS_A_WHOLE] = GP_CAUSE_GRAPH_AS_A_WHOLE,
 };
 
-void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)
+void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)
 {
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
         struct gp_count counted = t->what;
@@ -140,7 +140,7 @@ void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), v
     }
 }
 
-uint64_t gp_tallies_launches(void)
+uint64_t tallies_launches(void)
 {
     uint64_t launches = 0;
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next))

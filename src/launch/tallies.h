@@ -18,13 +18,13 @@ struct gp_tally {
 };
 
 /* The counts of launches like this one, never NULL. */
-struct gp_tally *gp_tally_of(const char *kernel, int device, const struct gp_launch *call);
+struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp_launch *call);
 
 /* Visits every count but the shared one, in the order of first launches, and behind each how many
  * of its launches were passed over. Waits for nobody: it is for the end of the process. */
-void gp_tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user);
+void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user);
 
 /* The sum of all counts so far. From any thread. */
-uint64_t gp_tallies_launches(void);
+uint64_t tallies_launches(void);
 
 #endif

@@ -74,7 +74,7 @@ static struct gp_reason why_not_timed(struct gp_timed_context *c, const struct g
                                       bool may_wait, bool *behind)
 {
     *behind = false;
-    if (gp_user.few_queues)
+    if (user_settings.few_queues)
         return may_wait || !is_without(c, GP_MAY_WAIT) ? FEW_QUEUES : GP_NO_REASON;
     *behind = !is_without(c, GP_MAY_HOLD);
     return *behind && s->behind >= MOST_BEHIND ? STANDS_STILL : GP_NO_REASON;
@@ -85,7 +85,7 @@ static struct gp_reason why_not_timed(struct gp_timed_context *c, const struct g
  * context. */
 static bool is_to_be_paused(struct gp_timed_context *c, const struct gp_timed_stream *s)
 {
-    if (s->first || gp_user.few_queues || c->green || gp_tool_at_work())
+    if (s->first || user_settings.few_queues || c->green || tool_at_work())
         return false;
     if (!c->pause_tried && is_without(c, GP_MAY_WAIT)) {
         c->pause_tried = true;
@@ -100,7 +100,7 @@ static bool is_to_be_paused(struct gp_timed_context *c, const struct gp_timed_st
 static void prepare(struct gp_timing *t, struct gp_timed_stream *s, bool behind)
 {
     struct gp_timed_context *c = t->context;
-    struct gp_timed_launch *l = gp_timed_launch_take(&c->under_way);
+    struct gp_timed_launch *l = timed_launch_take(&c->under_way);
     if (!l) {
         t->not_timed = MANY;
         return;
@@ -120,16 +120,16 @@ static void prepare(struct gp_timing *t, struct gp_timed_stream *s, bool behind)
 static void begin_beside_no_capture(struct gp_timing *t)
 {
     struct gp_timed_context *c = t->context;
-    struct gp_timed_stream *s = gp_timed_stream_of(&c->under_way, t->call), *other;
+    struct gp_timed_stream *s = timed_stream_of(&c->under_way, t->call), *other;
     if (!s) {
         t->not_timed = GP_REASON(NO_MEMORY);
         return;
     }
     t->opened = true;
-    t->met = gp_timed_stream_opens(s);
-    gp_timed_read_stream(c, s);
-    if ((other = gp_timed_stream_next(&c->under_way)))
-        gp_timed_read_stream(c, other);
+    t->met = timed_stream_opens(s);
+    timed_read_stream(c, s);
+    if ((other = timed_stream_next(&c->under_way)))
+        timed_read_stream(c, other);
     bool behind;
     t->not_timed = why_not_timed(c, s, t->may_wait, &behind);
     if (!t->not_timed.cause)
@@ -152,13 +152,13 @@ static bool describe(struct gp_timing *t)
 {
     struct gp_timed_context *c = t->context;
     const struct gp_launch *call = t->call;
-    struct gp_timed_facts *f = gp_timed_facts_of(c, call->function);
+    struct gp_timed_facts *f = timed_facts_of(c, call->function);
     char *name = f ? strdup(f->kernel.name) : NULL;
     if (!name)
         return false;
     t->record = f->described;
     t->record.kernel = name;
-    t->record.index = gp_session_next_launch();
+    t->record.index = session_next_launch();
     t->record.device = c->device.ordinal;
     t->record.context = (uint64_t)(uintptr_t)atomic_load(&c->handle);
     t->record.stream = (uint64_t)(uintptr_t)call->stream;
@@ -170,7 +170,7 @@ static bool describe(struct gp_timing *t)
     t->may_load = f->may_load;
     f->may_load = false;
     t->may_wait = f->kernel.may_wait;
-    t->may_hold = f->kernel.may_poll && gp_is_one_warp(&call->configuration);
+    t->may_hold = f->kernel.may_poll && is_one_warp(&call->configuration);
     return true;
 }
 
@@ -179,7 +179,7 @@ static struct gp_timed_context *enter_context(struct gp_timing *t, const struct 
                                               enum gp_passed_over *why)
 {
     *t = (struct gp_timing){.call = call, .began = gp_clock_seconds()};
-    t->context = gp_timed_context_of(call->stream, why);
+    t->context = timed_context_of(call->stream, why);
     if (!t->context)
         return NULL;
     *why = gp_captures() > 0 ? GP_BESIDE_CAPTURE : GP_FAILED;
@@ -292,23 +292,23 @@ static void record_untimed(struct gp_timing *t)
     struct gp_timed_context *c = t->context;
     if (t->is_whole) {
         if (t->whole)
-            gp_whole_times_add(t->whole, 0);
+            whole_times_add(t->whole, 0);
         return;
     }
-    gp_timed_record_untimed(c, t->launch ? &t->launch->record : &t->record, t->not_timed);
+    timed_record_untimed(c, t->launch ? &t->launch->record : &t->record, t->not_timed);
 }
 
 /* Locked. It stays until the launch ends. NULL where it was never there. */
 static struct gp_timed_stream *stream_of(const struct gp_timing *t)
 {
-    return t->opened ? gp_timed_stream_of(&t->context->under_way, t->call) : NULL;
+    return t->opened ? timed_stream_of(&t->context->under_way, t->call) : NULL;
 }
 
 /* Locked. Of a launch whose events are in no stream, or of no use. */
 static void give_back(struct gp_timing *t)
 {
     if (t->launch)
-        gp_timed_launch_give_back(&t->context->under_way, t->launch);
+        timed_launch_give_back(&t->context->under_way, t->launch);
     else
         free((char *)t->record.kernel);
 }
@@ -321,9 +321,9 @@ void gp_timing_ends(struct gp_timing *t, CUresult result)
     r->overhead_ms = 1e3 * (gp_clock_seconds() - t->began);
     const bool gone = t->life != c->life; /* its context, meanwhile */
     struct gp_timed_stream *s = gone ? NULL : stream_of(t);
-    const bool shared = s && gp_timed_stream_closes(s, t->met);
+    const bool shared = s && timed_stream_closes(s, t->met);
     if (gone && t->launch) {
-        gp_timed_launch_free(t->launch, false);
+        timed_launch_free(t->launch, false);
     } else if (result != CUDA_SUCCESS || (t->is_whole && !t->whole)) {
         give_back(t);
     } else if (t->not_timed.cause) {
@@ -332,7 +332,7 @@ void gp_timing_ends(struct gp_timing *t, CUresult result)
     } else {
         t->launch->shared = shared;
         learn_pause(t);
-        gp_timed_launch_begun(c, s, t->launch);
+        timed_launch_begun(c, s, t->launch);
     }
     pthread_mutex_unlock(&c->lock);
 }

@@ -12,13 +12,13 @@
 
 /* Asks which counters the user wants; the driver has been started. False where none: then all
  * launches are only timed, and CUPTI is not needed. Before the first launch. */
-bool gp_timed_counters_are_wanted(void);
+bool timed_counters_are_wanted(void);
 
 /* Nothing can be counted in the context (`why`): launches there are
  * only timed from now on. Where that may pass (`for_now`) it is to be tried again, after ten
  * seconds at first, and ever later: then they are not, until this is said again. */
-void gp_timed_only_in(CUcontext context, const struct gp_device *device, struct gp_reason why,
-                      bool for_now);
+void timed_only_in(CUcontext context, const struct gp_device *device, struct gp_reason why,
+                   bool for_now);
 
 /* Whether launches into that stream, of the current context where it is a default one, are. */
 bool gp_is_only_timed(CUstream stream);
@@ -27,7 +27,7 @@ bool gp_is_only_timed(CUstream stream);
 void gp_timed_function_changes(void);
 
 /* True once some launch was to be timed in that way. */
-bool gp_timed_any(void);
+bool timed_any(void);
 
 /* A launch that is only timed, between its begin and its end. */
 struct gp_timing {
@@ -66,8 +66,6 @@ void gp_timing_is_of(struct gp_timing *timing, struct gp_whole_times *whole);
  * it cannot be, with *why. */
 bool gp_timed_describe(const struct gp_launch *call, enum gp_passed_over *why);
 
-/* Records the launches that have ended by now. Cheap where none is under way. */
-void gp_timed_collect(void);
 /* Records the launches that have ended, in a call of the program, which may have waited for them.
  */
 void gp_timed_waited(void);
@@ -76,6 +74,6 @@ void gp_timed_waited(void);
  * where nothing is being captured. */
 void gp_timed_leave(CUcontext context);
 /* Records the launches of all contexts as gp_timed_leave, as the process ends. */
-void gp_timed_end(void);
+void timed_end(void);
 
 #endif

@@ -33,7 +33,7 @@ static struct {
     pthread_mutex_t making; /* of contexts */
 } timed = {.making = PTHREAD_MUTEX_INITIALIZER};
 
-bool gp_timed_counters_are_wanted(void)
+bool timed_counters_are_wanted(void)
 {
     int devices = 0;
     bool wanted = gp_cuda.cuDeviceGetCount(&devices) != CUDA_SUCCESS;
@@ -41,8 +41,8 @@ bool gp_timed_counters_are_wanted(void)
         struct gp_device device = {0};
         const char **names;
         size_t count;
-        gp_device_describe(i, &device);
-        wanted = !gp_metrics_counters(gp_results_metrics(), &device, &names, &count);
+        device_describe(i, &device);
+        wanted = !gp_metrics_counters(results_metrics(), &device, &names, &count);
         for (size_t n = 0; !wanted && n < count; n++)
             wanted = strcmp(names[n], GP_DURATION_COUNTER) != 0;
         free(names);
@@ -51,12 +51,12 @@ bool gp_timed_counters_are_wanted(void)
     return !timed.all;
 }
 
-struct gp_timed_context *gp_timed_contexts(void)
+struct gp_timed_context *timed_contexts(void)
 {
     return atomic_load(&timed.contexts);
 }
 
-bool gp_timed_any(void)
+bool timed_any(void)
 {
     return atomic_load_explicit(&timed.contexts, memory_order_relaxed) != NULL;
 }
@@ -89,7 +89,7 @@ static void set_reason(struct gp_timed_context *c, struct gp_reason why)
 /* The counters of its records: those that are asked for, and the time in any case. */
 static bool list_counters(struct gp_timed_context *c)
 {
-    const struct gp_metrics *metrics = gp_results_metrics();
+    const struct gp_metrics *metrics = results_metrics();
     const char **names = NULL;
     size_t count = 0, time = 0;
     if (!gp_metrics_counters(metrics, &c->device, &names, &count))
@@ -144,13 +144,13 @@ static struct gp_timed_context *make(CUcontext handle, bool green, const struct 
         c->why = why;
         c->device = device ? *device : (struct gp_device){0};
         if (!device)
-            gp_device_describe(ordinal, &c->device);
+            device_describe(ordinal, &c->device);
         c->device.event_counters = 0; /* the time is not one of theirs */
         c->usual_ns = USUAL_NS;
         memset(c->ended, 0, sizeof(c->ended));
         bool listed = list_counters(c);
         if (listed)
-            gp_results_device(&c->device);
+            results_device(&c->device);
         pthread_mutex_unlock(&c->lock);
         atomic_store(&c->ask_at, 0);
         atomic_store(&c->is_only_timed, why.cause != GP_CAUSE_PROGRAMS_TOOL);
@@ -163,11 +163,11 @@ static struct gp_timed_context *make(CUcontext handle, bool green, const struct 
     return c;
 }
 
-void gp_timed_only_in(CUcontext handle, const struct gp_device *device, struct gp_reason why,
-                      bool for_now)
+void timed_only_in(CUcontext handle, const struct gp_device *device, struct gp_reason why,
+                   bool for_now)
 {
     struct gp_timed_context *c = make(handle, false, device, why);
-    gp_say_without_hardware(false, why);
+    say_without_hardware(false, why);
     if (!c)
         return;
     set_reason(c, why);
@@ -183,10 +183,9 @@ void gp_timed_only_in(CUcontext handle, const struct gp_device *device, struct g
 bool gp_is_only_timed(CUstream stream)
 {
     CUcontext current;
-    if (timed.all || gp_tool_at_work() ||
-        (gp_green_context_was_made() && gp_stream_is_green(stream)))
+    if (timed.all || tool_at_work() || (gp_green_context_was_made() && gp_stream_is_green(stream)))
         return true;
-    if (!gp_timed_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
+    if (!timed_any() || gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return false;
     struct gp_timed_context *c = find(current, false);
     if (!c || !atomic_load(&c->is_only_timed))
@@ -198,7 +197,7 @@ bool gp_is_only_timed(CUstream stream)
     return false;
 }
 
-struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_over *why)
+struct gp_timed_context *timed_context_of(CUstream stream, enum gp_passed_over *why)
 {
     static struct gp_say_limit once;
     CUcontext current = NULL;
@@ -207,7 +206,7 @@ struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_ove
     if (gp_cuda.cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)
         return NULL;
     *why = GP_OTHER_CONTEXT;
-    if (!green && !gp_stream_is_in_context(stream, current))
+    if (!green && !stream_is_in_context(stream, current))
         return NULL;
     if (green && !timed.all)
         gp_say_limited(&once, 1,
@@ -231,14 +230,14 @@ static void leave(struct gp_timed_context *c, CUcontext handle)
 {
     pthread_mutex_lock(&c->lock);
     bool alive = gp_cuda.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS;
-    gp_timed_record_all(c);
-    gp_timed_facts_forget(c);
+    timed_record_all(c);
+    timed_facts_forget(c);
     bool held_off = gp_captures_hold_off(), at_rest = alive && held_off;
     if (at_rest)
         gp_pause_unload(&c->pause);
     if (at_rest && c->mark)
         gp_cuda.cuEventDestroy_v2(c->mark);
-    gp_under_way_free(&c->under_way, at_rest);
+    under_way_free(&c->under_way, at_rest);
     if (held_off)
         gp_captures_let_begin();
     c->pause = (struct gp_pause){0};
@@ -261,7 +260,7 @@ void gp_timed_leave(CUcontext handle)
         leave(c, handle);
 }
 
-void gp_timed_end(void)
+void timed_end(void)
 {
     for (struct gp_timed_context *c = atomic_load(&timed.contexts); c; c = atomic_load(&c->next)) {
         struct timespec until;
@@ -269,9 +268,9 @@ void gp_timed_end(void)
         until.tv_sec += MOST_LOCKED;
         if (pthread_mutex_timedlock(&c->lock, &until) != 0)
             continue;
-        const bool pushed = gp_timed_push(c);
+        const bool pushed = timed_push(c);
         if (atomic_load(&c->handle))
-            gp_timed_record_all(c);
+            timed_record_all(c);
         if (pushed)
             gp_context_pop();
         pthread_mutex_unlock(&c->lock);

@@ -13,7 +13,7 @@ void gp_timed_function_changes(void)
     atomic_fetch_add(&changed, 1);
 }
 
-void gp_timed_facts_forget(struct gp_timed_context *c)
+void timed_facts_forget(struct gp_timed_context *c)
 {
     struct gp_timed_facts *f, *next;
     HASH_ITER(hh, c->facts, f, next)
@@ -28,9 +28,9 @@ void gp_timed_facts_forget(struct gp_timed_context *c)
 static struct gp_timed_facts *find_facts(struct gp_timed_context *c, CUfunction handle)
 {
     struct gp_timed_facts *f = NULL;
-    unsigned long forgotten = gp_kernels_forgotten();
+    unsigned long forgotten = kernels_forgotten();
     if (c->forgotten != forgotten)
-        gp_timed_facts_forget(c);
+        timed_facts_forget(c);
     c->forgotten = forgotten;
     HASH_FIND_PTR(c->facts, &handle, f);
     return f;
@@ -57,12 +57,12 @@ static struct gp_timed_facts *ask_facts(const struct gp_timed_context *c, CUfunc
     f->handle = handle;
     pthread_mutex_lock(&asking);
     gp_gate_enter();
-    bool known = gp_kernel_ask_facts(handle, &c->device, &f->kernel);
+    bool known = kernel_ask_facts(handle, &c->device, &f->kernel);
     gp_gate_leave();
     pthread_mutex_unlock(&asking);
     if (known) {
         f->may_load = !load_code(f->kernel.function);
-        gp_function_describe(f->kernel.function, &f->described);
+        function_describe(f->kernel.function, &f->described);
         f->changes = atomic_load(&changed);
         return f;
     }
@@ -70,7 +70,7 @@ static struct gp_timed_facts *ask_facts(const struct gp_timed_context *c, CUfunc
     return NULL;
 }
 
-struct gp_timed_facts *gp_timed_facts_of(struct gp_timed_context *c, CUfunction handle)
+struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle)
 {
     struct gp_timed_facts *f = find_facts(c, handle), *new = NULL;
     unsigned long changes = atomic_load(&changed);
@@ -89,7 +89,7 @@ struct gp_timed_facts *gp_timed_facts_of(struct gp_timed_context *c, CUfunction 
         free(new);
     }
     if (f && f->changes != changes) {
-        gp_function_describe(f->kernel.function, &f->described);
+        function_describe(f->kernel.function, &f->described);
         f->changes = changes;
     }
     return f;

@@ -55,35 +55,35 @@ struct gp_timed_context {
 /* ---- contexts (timed_contexts.c) ------------------------------------------------------------- */
 
 /* All of them, those that nobody has included, through `next`. */
-struct gp_timed_context *gp_timed_contexts(void);
+struct gp_timed_context *timed_contexts(void);
 
 /* The context of launches into the stream; NULL, and why, where it is another one than the current
  * one. */
-struct gp_timed_context *gp_timed_context_of(CUstream stream, enum gp_passed_over *why);
+struct gp_timed_context *timed_context_of(CUstream stream, enum gp_passed_over *why);
 
 /* ---- facts of kernels (timed_facts.c); locked, and so it is afterwards -------------------------
  */
 
 /* NULL where they cannot be had now. The driver may load the kernel's code meanwhile. */
-struct gp_timed_facts *gp_timed_facts_of(struct gp_timed_context *c, CUfunction handle);
-void gp_timed_facts_forget(struct gp_timed_context *c);
+struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle);
+void timed_facts_forget(struct gp_timed_context *c);
 
 /* ---- records (timed_records.c); locked ------------------------------------------------------- */
 
 /* Hands over a record without a time, for that reason. */
-void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
-                             struct gp_reason no_time);
+void timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
+                          struct gp_reason no_time);
 
 /* A launch has begun: enters it among those of its stream, and writes an early line. */
-void gp_timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *stream,
-                           struct gp_timed_launch *launch);
+void timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *stream,
+                        struct gp_timed_launch *launch);
 
 /* Makes the context current where it is not, to ask its events; then true: it is to be popped. */
-bool gp_timed_push(struct gp_timed_context *c);
+bool timed_push(struct gp_timed_context *c);
 
 /* Records the launches of the stream, or of the context, that have ended by now; all, after a wait
  * for them within the limit of waits. Nothing may be asked while a stream is captured. */
-void gp_timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *stream);
-void gp_timed_record_all(struct gp_timed_context *c);
+void timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *stream);
+void timed_record_all(struct gp_timed_context *c);
 
 #endif

@@ -41,7 +41,7 @@ static const struct gp_record *with_time(struct gp_timed_context *c, struct gp_r
 static void note_early(struct gp_timed_context *c, struct gp_timed_launch *l)
 {
     if (atomic_fetch_add(&noted, 1) < MOST_NOTED) {
-        gp_results_note(with_time(c, &l->record, 0, NOT_READ), 0, false);
+        results_note(with_time(c, &l->record, 0, NOT_READ), 0, false);
         l->noted = true;
     } else {
         atomic_fetch_sub(&noted, 1);
@@ -62,8 +62,8 @@ static double read_ms(struct gp_timed_context *c, const struct gp_timed_launch *
 
 static void count_whole(struct gp_timed_context *c, struct gp_timed_launch *l, double ms)
 {
-    gp_whole_times_add(l->whole, ms > 0 ? ms / 1e3 : 0);
-    gp_timed_launch_give_back(&c->under_way, l);
+    whole_times_add(l->whole, ms > 0 ? ms / 1e3 : 0);
+    timed_launch_give_back(&c->under_way, l);
 }
 
 /* How much of the time may not be the kernel's. */
@@ -90,20 +90,20 @@ static void record(struct gp_timed_context *c, struct gp_timed_launch *l, struct
     l->record.doubt_ms = no_time.cause ? 0 : doubt(l, ms);
     if (no_time.cause && !l->record.skipped.cause)
         l->record.skipped = no_time;
-    gp_results_launch(with_time(c, &l->record, rint(1e6 * ms), no_time), l->noted);
+    results_launch(with_time(c, &l->record, rint(1e6 * ms), no_time), l->noted);
     atomic_fetch_sub(&noted, l->noted);
-    gp_timed_launch_give_back(&c->under_way, l);
+    timed_launch_give_back(&c->under_way, l);
 }
 
-void gp_timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *stream)
+void timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *stream)
 {
     struct gp_timed_launch *l;
     bool failed;
-    while ((l = gp_timed_stream_ended(stream, &failed)))
+    while ((l = timed_stream_ended(stream, &failed)))
         record(c, l, failed ? FAILED : GP_NO_REASON);
 }
 
-bool gp_timed_push(struct gp_timed_context *c)
+bool timed_push(struct gp_timed_context *c)
 {
     CUcontext current = NULL, handle = atomic_load(&c->handle);
     return handle && gp_cuda.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != handle &&
@@ -113,18 +113,20 @@ bool gp_timed_push(struct gp_timed_context *c)
 static void read_all(struct gp_timed_context *c)
 {
     for (struct gp_timed_stream *s = c->under_way.streams; s; s = s->hh.next)
-        gp_timed_read_stream(c, s);
+        timed_read_stream(c, s);
 }
 
-void gp_timed_collect(void)
+/* Records the launches that have ended by now. */
+static void collect(void *unused)
 {
+    (void)unused;
     if (atomic_load_explicit(&under_way, memory_order_relaxed) == 0 || !gp_session_measures() ||
         !gp_captures_hold_off())
         return;
-    for (struct gp_timed_context *c = gp_timed_contexts(); c; c = atomic_load(&c->next)) {
+    for (struct gp_timed_context *c = timed_contexts(); c; c = atomic_load(&c->next)) {
         if (pthread_mutex_trylock(&c->lock) != 0)
             continue; /* a launch is at it */
-        const bool pushed = gp_timed_push(c);
+        const bool pushed = timed_push(c);
         read_all(c);
         if (pushed)
             gp_context_pop();
@@ -133,30 +135,24 @@ void gp_timed_collect(void)
     gp_captures_let_begin();
 }
 
-static void collect(void *unused)
-{
-    (void)unused;
-    gp_timed_collect();
-}
-
 void gp_timed_waited(void)
 {
     if (atomic_load_explicit(&under_way, memory_order_relaxed) > 0)
         gp_run_internal_work(collect, NULL);
 }
 
-void gp_timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
-                             struct gp_reason no_time)
+void timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
+                          struct gp_reason no_time)
 {
     if (!record->skipped.cause)
         record->skipped = no_time;
-    gp_results_launch(with_time(c, record, 0, no_time), false);
+    results_launch(with_time(c, record, 0, no_time), false);
 }
 
-void gp_timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *s,
-                           struct gp_timed_launch *l)
+void timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *s,
+                        struct gp_timed_launch *l)
 {
-    gp_timed_launch_enter(s, l);
+    timed_launch_enter(s, l);
     atomic_fetch_add(&under_way, 1);
     if (!l->whole)
         note_early(c, l);
@@ -191,10 +187,10 @@ static void wait_for_all(struct gp_timed_context *c)
     gp_added_less(waited); /* the program would have waited for them, too */
 }
 
-void gp_timed_record_all(struct gp_timed_context *c)
+void timed_record_all(struct gp_timed_context *c)
 {
     struct gp_timed_launch *l;
     wait_for_all(c);
-    while ((l = gp_under_way_drop_first(&c->under_way)))
+    while ((l = under_way_drop_first(&c->under_way)))
         record(c, l, NOT_ENDED);
 }

@@ -17,7 +17,7 @@ static const struct gp_least_time *find(const struct gp_times *times, uint64_t s
     return NULL;
 }
 
-double gp_times_least(const struct gp_times *times, uint64_t shape)
+double times_least(const struct gp_times *times, uint64_t shape)
 {
     const struct gp_least_time *least = find(times, shape);
     return least ? least->ms : 0;
@@ -28,13 +28,13 @@ static bool is_long(const struct gp_least_time *least, double ms)
     return ms > least->ms + fmax(USUAL_PART * least->ms, USUAL_MS);
 }
 
-bool gp_times_doubt(const struct gp_times *times, uint64_t shape, double ms)
+bool times_doubt(const struct gp_times *times, uint64_t shape, double ms)
 {
     const struct gp_least_time *least = find(times, shape);
     return least && least->in_vain < MOST_IN_VAIN && is_long(least, ms);
 }
 
-void gp_times_count(struct gp_times *times, uint64_t shape, double first, double ms)
+void times_count(struct gp_times *times, uint64_t shape, double first, double ms)
 {
     const struct gp_least_time *known = find(times, shape);
     if (!known && times->count == GP_TIMED_SHAPES)
@@ -44,6 +44,6 @@ void gp_times_count(struct gp_times *times, uint64_t shape, double first, double
         *least = (struct gp_least_time){.shape = shape, .ms = ms};
         times->count++;
     }
-    least->in_vain += gp_times_doubt(times, shape, first) && is_long(least, ms);
+    least->in_vain += times_doubt(times, shape, first) && is_long(least, ms);
     least->ms = fmin(least->ms, ms);
 }

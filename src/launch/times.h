@@ -20,11 +20,11 @@ struct gp_times {
 };
 
 /* True where a launch that took so long is to be timed again. */
-bool gp_times_doubt(const struct gp_times *times, uint64_t shape, double ms);
+bool times_doubt(const struct gp_times *times, uint64_t shape, double ms);
 /* The least time of a configuration, in milliseconds; 0 where none is known. */
-double gp_times_least(const struct gp_times *times, uint64_t shape);
+double times_least(const struct gp_times *times, uint64_t shape);
 
 /* A launch took `first` milliseconds, and `ms` at the last: less where it was timed again. */
-void gp_times_count(struct gp_times *times, uint64_t shape, double first, double ms);
+void times_count(struct gp_times *times, uint64_t shape, double first, double ms);
 
 #endif

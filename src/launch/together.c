@@ -6,12 +6,12 @@
 /* False where the launch was refused, did not end, or failed. */
 static bool launch(struct gp_measurement *m, const struct gp_step *step)
 {
-    CUresult result = gp_put_in_place(m, false) ? m->call->run(m->call) : CUDA_ERROR_NOT_SUPPORTED;
+    CUresult result = put_in_place(m, false) ? m->call->run(m->call) : CUDA_ERROR_NOT_SUPPORTED;
     if (result != CUDA_SUCCESS)
         return false;
-    CUresult outcome = gp_wait_in_pass(m, step);
+    CUresult outcome = wait_in_pass(m, step);
     if (outcome != CUDA_SUCCESS && outcome != CUDA_ERROR_NOT_READY)
-        gp_context_died(m, outcome);
+        context_died(m, outcome);
     m->runs += outcome == CUDA_SUCCESS;
     return outcome == CUDA_SUCCESS;
 }
@@ -19,11 +19,11 @@ static bool launch(struct gp_measurement *m, const struct gp_step *step)
 /* The time of all is the first one's, whose pass it is. */
 static bool launch_all(struct gp_context *c, const struct gp_step *step)
 {
-    for (struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m)) {
+    for (struct gp_measurement *m = held_first(c); m; m = held_next(m)) {
         if (m->member.bundle != step->member->bundle)
             continue;
         bool ended = launch(m, step);
-        gp_record_amend(m, 0, m->broken_off);
+        record_amend(m, 0, m->broken_off);
         if (!ended)
             return false;
     }
@@ -36,7 +36,7 @@ static bool keep_all(struct gp_measurement *first)
     struct gp_held_copy *copies[GP_MOST_TOGETHER];
     size_t count = 0;
     const struct gp_context *c = first->context;
-    for (const struct gp_measurement *m = gp_held_first(c); m; m = gp_held_next(m))
+    for (const struct gp_measurement *m = held_first(c); m; m = held_next(m))
         if (m->member.bundle == first->member.bundle && count < GP_MOST_TOGETHER)
             copies[count++] = m->copy;
     struct gp_reason why;
@@ -46,15 +46,15 @@ static bool keep_all(struct gp_measurement *first)
     return kept;
 }
 
-bool gp_count_together(struct gp_measurement *first, const struct gp_step *step)
+bool count_together(struct gp_measurement *first, const struct gp_step *step)
 {
     struct gp_context *c = first->context;
     struct gp_reason why;
-    if (!keep_all(first) || !gp_begin_pass(first, step))
+    if (!keep_all(first) || !begin_pass(first, step))
         return false;
-    bool made = step->kind == GP_STEP_BLANK ? gp_put_in_place(first, false) : launch_all(c, step);
+    bool made = step->kind == GP_STEP_BLANK ? put_in_place(first, false) : launch_all(c, step);
     /* While an abandoned kernel runs it cannot be ended. */
-    if (!gp_context_goes_on(c))
+    if (!context_goes_on(c))
         return false;
     bool ended = c->collection->collector->end(c->collection, step, !made, &why);
     if (!ended)

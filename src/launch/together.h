@@ -6,6 +6,6 @@
 
 /* Makes a step of the bundle of which this launch is the first, or its blank. False where it was
  * not made; the reason is in that launch. */
-bool gp_count_together(struct gp_measurement *first, const struct gp_step *step);
+bool count_together(struct gp_measurement *first, const struct gp_step *step);
 
 #endif

@@ -24,7 +24,7 @@ static struct {
 } tool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static atomic_bool at_work;
 
-bool gp_tool_at_work(void)
+bool tool_at_work(void)
 {
     return atomic_load_explicit(&at_work, memory_order_relaxed);
 }
@@ -93,7 +93,7 @@ static void give_way(void *leaves)
  * can wait for it. */
 static void make_way(struct gp_reason leaves)
 {
-    if (gp_session_began() && gp_session_is_here() && !gp_gate_is_entered_here())
+    if (session_began() && session_is_here() && !gp_gate_is_entered_here())
         gp_run_internal_work(give_way, &leaves);
 }
 

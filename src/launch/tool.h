@@ -32,6 +32,6 @@ void gp_tool_calls(struct gp_tool_call *call);
 void gp_tool_called(const struct gp_tool_call *call, bool done);
 
 /* Counters of launches meanwhile are absent, with the cause PROGRAMS_TOOL. */
-bool gp_tool_at_work(void);
+bool tool_at_work(void);
 
 #endif

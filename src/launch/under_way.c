@@ -21,7 +21,7 @@ static void forget_idle(struct gp_under_way *u)
     }
 }
 
-struct gp_timed_stream *gp_timed_stream_of(struct gp_under_way *u, const struct gp_launch *call)
+struct gp_timed_stream *timed_stream_of(struct gp_under_way *u, const struct gp_launch *call)
 {
     struct gp_timed_stream *s = NULL, wanted;
     memset(&wanted, 0, sizeof(wanted));
@@ -48,14 +48,14 @@ struct gp_timed_stream *gp_timed_stream_of(struct gp_under_way *u, const struct 
     return NULL;
 }
 
-uint64_t gp_timed_stream_opens(struct gp_timed_stream *s)
+uint64_t timed_stream_opens(struct gp_timed_stream *s)
 {
     const uint64_t before = s->met;
     s->met += s->open++ > 0;
     return before;
 }
 
-bool gp_timed_stream_closes(struct gp_timed_stream *s, uint64_t met)
+bool timed_stream_closes(struct gp_timed_stream *s, uint64_t met)
 {
     s->open--;
     return s->met != met;
@@ -71,7 +71,7 @@ static void destroy_events(struct gp_timed_launch *l)
     }
 }
 
-void gp_timed_launch_free(struct gp_timed_launch *l, bool context_alive)
+void timed_launch_free(struct gp_timed_launch *l, bool context_alive)
 {
     if (context_alive)
         destroy_events(l);
@@ -89,11 +89,11 @@ static struct gp_timed_launch *make(struct gp_under_way *u)
         u->made++;
         return l;
     }
-    gp_timed_launch_free(l, true);
+    timed_launch_free(l, true);
     return NULL;
 }
 
-struct gp_timed_launch *gp_timed_launch_take(struct gp_under_way *u)
+struct gp_timed_launch *timed_launch_take(struct gp_under_way *u)
 {
     struct gp_timed_launch *l = u->unused;
     if (!l)
@@ -102,21 +102,21 @@ struct gp_timed_launch *gp_timed_launch_take(struct gp_under_way *u)
     return l;
 }
 
-void gp_timed_launch_give_back(struct gp_under_way *u, struct gp_timed_launch *l)
+void timed_launch_give_back(struct gp_under_way *u, struct gp_timed_launch *l)
 {
     free((char *)l->record.kernel);
     *l = (struct gp_timed_launch){.before = l->before, .start = l->start, .end = l->end};
     LL_PREPEND(u->unused, l);
 }
 
-struct gp_timed_stream *gp_timed_stream_next(struct gp_under_way *u)
+struct gp_timed_stream *timed_stream_next(struct gp_under_way *u)
 {
     struct gp_timed_stream *s = u->next_asked ? u->next_asked : u->streams;
     u->next_asked = s ? s->hh.next : NULL;
     return s;
 }
 
-void gp_timed_launch_enter(struct gp_timed_stream *s, struct gp_timed_launch *l)
+void timed_launch_enter(struct gp_timed_stream *s, struct gp_timed_launch *l)
 {
     l->next = NULL;
     if (s->last)
@@ -138,7 +138,7 @@ static struct gp_timed_launch *take_first(struct gp_timed_stream *s)
     return l;
 }
 
-struct gp_timed_launch *gp_timed_stream_ended(struct gp_timed_stream *s, bool *failed)
+struct gp_timed_launch *timed_stream_ended(struct gp_timed_stream *s, bool *failed)
 {
     *failed = false;
     if (!s->first)
@@ -150,7 +150,7 @@ struct gp_timed_launch *gp_timed_stream_ended(struct gp_timed_stream *s, bool *f
     return take_first(s);
 }
 
-struct gp_timed_launch *gp_under_way_drop_first(struct gp_under_way *u)
+struct gp_timed_launch *under_way_drop_first(struct gp_under_way *u)
 {
     struct gp_timed_stream *s, *next;
     HASH_ITER(hh, u->streams, s, next)
@@ -161,15 +161,15 @@ struct gp_timed_launch *gp_under_way_drop_first(struct gp_under_way *u)
     return NULL;
 }
 
-void gp_under_way_free(struct gp_under_way *u, bool context_alive)
+void under_way_free(struct gp_under_way *u, bool context_alive)
 {
     struct gp_timed_launch *l;
     struct gp_timed_stream *s, *next;
-    while ((l = gp_under_way_drop_first(u)))
-        gp_timed_launch_free(l, context_alive);
+    while ((l = under_way_drop_first(u)))
+        timed_launch_free(l, context_alive);
     while ((l = u->unused)) {
         LL_DELETE(u->unused, l);
-        gp_timed_launch_free(l, context_alive);
+        timed_launch_free(l, context_alive);
     }
     HASH_ITER(hh, u->streams, s, next)
     {

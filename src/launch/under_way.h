@@ -47,33 +47,33 @@ struct gp_timed_stream {
 };
 
 /* The stream of the launch; NULL when out of memory. Valid until the next call. */
-struct gp_timed_stream *gp_timed_stream_of(struct gp_under_way *u, const struct gp_launch *call);
+struct gp_timed_stream *timed_stream_of(struct gp_under_way *u, const struct gp_launch *call);
 
 /* Around the calls of one launch into the stream: the answer of the first goes to the second, which
  * is true where another launch was made in between. */
-uint64_t gp_timed_stream_opens(struct gp_timed_stream *stream);
-bool gp_timed_stream_closes(struct gp_timed_stream *stream, uint64_t met);
+uint64_t timed_stream_opens(struct gp_timed_stream *stream);
+bool timed_stream_closes(struct gp_timed_stream *stream, uint64_t met);
 
 /* A launch with its events, in no stream yet; NULL where there are too many. The context is
  * current. */
-struct gp_timed_launch *gp_timed_launch_take(struct gp_under_way *u);
-void gp_timed_launch_give_back(struct gp_under_way *u, struct gp_timed_launch *launch);
+struct gp_timed_launch *timed_launch_take(struct gp_under_way *u);
+void timed_launch_give_back(struct gp_under_way *u, struct gp_timed_launch *launch);
 /* It was launched into that stream. */
-void gp_timed_launch_enter(struct gp_timed_stream *stream, struct gp_timed_launch *launch);
+void timed_launch_enter(struct gp_timed_stream *stream, struct gp_timed_launch *launch);
 
 /* One of the streams, another one each time; NULL where there is none. */
-struct gp_timed_stream *gp_timed_stream_next(struct gp_under_way *u);
+struct gp_timed_stream *timed_stream_next(struct gp_under_way *u);
 
 /* The first launch of the stream where it has ended, or can never be asked: it is in no stream from
  * then on. NULL where there is none, or it has not. *failed becomes true where an error kept it
  * from being asked. */
-struct gp_timed_launch *gp_timed_stream_ended(struct gp_timed_stream *stream, bool *failed);
+struct gp_timed_launch *timed_stream_ended(struct gp_timed_stream *stream, bool *failed);
 /* The first launch of any stream, ended or not; NULL: none is left. */
-struct gp_timed_launch *gp_under_way_drop_first(struct gp_under_way *u);
+struct gp_timed_launch *under_way_drop_first(struct gp_under_way *u);
 
 /* A launch that is in no stream any more, and all of them, go without their context, or with it:
  * then events are destroyed. */
-void gp_timed_launch_free(struct gp_timed_launch *launch, bool context_alive);
-void gp_under_way_free(struct gp_under_way *u, bool context_alive);
+void timed_launch_free(struct gp_timed_launch *launch, bool context_alive);
+void under_way_free(struct gp_under_way *u, bool context_alive);
 
 #endif

@@ -33,7 +33,7 @@ void gp_unused_driver_apart(void)
     char *command = secure_getenv("GPUPROF_STARTED");
     if (command && *command)
         *command = '-';
-    gp_results_open_log();
+    results_open_log();
     gp_say(APART);
 }
 
@@ -76,17 +76,17 @@ static bool has_had_children(void)
 __attribute__((destructor)) static void say_unused(void)
 {
     const char *command = secure_getenv("GPUPROF_STARTED");
-    const bool used = gp_session_began();
+    const bool used = session_began();
     if (!used && atomic_load(&process_of_driver) == getpid()) {
-        gp_results_open_log();
+        results_open_log();
         gp_say("the program uses CUDA in a way that gpuprof does not see: nothing is measured");
         return;
     }
     if (!command || strtol(command, NULL, 10) != (long)getpid() ||
-        (used && !gp_results_are_silent()) || has_had_children())
+        (used && !results_are_silent()) || has_had_children())
         return;
     if (!used)
-        gp_results_open_log();
+        results_open_log();
     if (!used && driver_is_apart()) {
         gp_say(APART);
         return;

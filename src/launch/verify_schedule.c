@@ -24,18 +24,18 @@ static bool is_changed(const struct gp_verify_schedule *schedule, const unsigned
     return memcmp(schedule->grid, grid, sizeof(schedule->grid)) != 0;
 }
 
-bool gp_verify_is_needed(const struct gp_verify_schedule *schedule, const unsigned grid[3])
+bool verify_is_needed(const struct gp_verify_schedule *schedule, const unsigned grid[3])
 {
     return schedule->launches < GP_VERIFY_FIRST ||
            (is_changed(schedule, grid) && schedule->changes < FIRST_CHANGES);
 }
 
-bool gp_verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3])
+bool verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3])
 {
-    return schedule->launches + 1 == next_of(schedule) || gp_verify_is_needed(schedule, grid);
+    return schedule->launches + 1 == next_of(schedule) || verify_is_needed(schedule, grid);
 }
 
-void gp_verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3])
+void verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3])
 {
     uint64_t launch = ++schedule->launches;
     if (launch == next_of(schedule))

@@ -21,11 +21,11 @@ struct gp_verify_schedule {
 /* True when a launch with that grid, if it is the next, is to be verified: the first three of a
  * kernel, its 10th, 30th, 100th, 300th and so on, and the first few whose grid is not that of the
  * last. */
-bool gp_verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
+bool verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
 /* True when a launch with that grid is among the first three, or among the first few whose grid is
  * not that of the last: it may do something else than the launches before it. */
-bool gp_verify_is_needed(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
+bool verify_is_needed(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
 /* A launch with that grid has ended, and was verified if it was to be. */
-void gp_verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]);
+void verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]);
 
 #endif

@@ -50,7 +50,7 @@ struct gp_whole_times *gp_whole_times_of(uint64_t key, const char *kernel, unsig
     return e ? &e->times : NULL;
 }
 
-void gp_whole_times_add(struct gp_whole_times *t, double seconds)
+void whole_times_add(struct gp_whole_times *t, double seconds)
 {
     pthread_mutex_lock(&lock);
     t->launches++;
@@ -65,7 +65,7 @@ void gp_whole_times_add(struct gp_whole_times *t, double seconds)
     pthread_mutex_unlock(&lock);
 }
 
-void gp_whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *times), void *user)
+void whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *times), void *user)
 {
     struct entry *e, *next;
     pthread_mutex_lock(&lock);
@@ -76,7 +76,7 @@ void gp_whole_times_visit(void (*visit)(void *user, const struct gp_whole_times 
     pthread_mutex_unlock(&lock);
 }
 
-void gp_whole_times_write(const struct gp_whole_times *t, struct gp_writer *writer)
+void whole_times_write(const struct gp_whole_times *t, struct gp_writer *writer)
 {
     struct gp_object line = gp_object_new(NULL);
     gp_object_put(&line, line.object, "kernel", gp_object_text(t->kernel));

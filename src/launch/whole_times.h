@@ -19,14 +19,13 @@ struct gp_whole_times *gp_whole_times_of(uint64_t key, const char *kernel, unsig
                                          int device);
 
 /* One launch took so long; 0: that is not known. */
-void gp_whole_times_add(struct gp_whole_times *times, double seconds);
+void whole_times_add(struct gp_whole_times *times, double seconds);
 
 /* Gives each in the order of first launches. */
-void gp_whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *times),
-                          void *user);
+void whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *times), void *user);
 
 /* Writes its line of a profile, of type "graph". */
 struct gp_writer;
-void gp_whole_times_write(const struct gp_whole_times *times, struct gp_writer *writer);
+void whole_times_write(const struct gp_whole_times *times, struct gp_writer *writer);
 
 #endif

@@ -20,18 +20,18 @@
 /* Each buffer's changes take whole units. */
 #define LEAST_BESIDE ((uint64_t)4 << 20)
 
-uint64_t gp_arena_need(uint64_t bytes)
+uint64_t arena_need(uint64_t bytes)
 {
     return bytes + 2 * GP_COPY_ALIGNMENT;
 }
 
-void gp_arena_clear(struct gp_arena *arena)
+void arena_clear(struct gp_arena *arena)
 {
     arena->device_used = arena->device_held;
     arena->host_used = 0;
 }
 
-bool gp_arena_hold(struct gp_arena *arena)
+bool arena_hold(struct gp_arena *arena)
 {
     if (arena->host_used)
         return false;
@@ -39,12 +39,12 @@ bool gp_arena_hold(struct gp_arena *arena)
     return true;
 }
 
-void gp_arena_release(struct gp_arena *arena)
+void arena_release(struct gp_arena *arena)
 {
     arena->device_held = 0;
 }
 
-void gp_arena_free(struct gp_arena *arena)
+void arena_free(struct gp_arena *arena)
 {
     if (arena->device)
         gp_cuda.cuMemFree_v2(arena->device);
@@ -62,25 +62,25 @@ static uint64_t free_on_device(void)
     return gp_cuda.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS ? free : 0;
 }
 
-bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes)
+bool arena_suits_batch(const struct gp_arena *arena, uint64_t bytes)
 {
     return bytes <= arena->device_size / GP_LEAST_BATCH;
 }
 
-bool gp_arena_fits(const struct gp_arena *arena, uint64_t bytes)
+bool arena_fits(const struct gp_arena *arena, uint64_t bytes)
 {
-    return bytes <= arena->device_size - arena->device_held && gp_arena_suits_batch(arena, bytes) &&
+    return bytes <= arena->device_size - arena->device_held && arena_suits_batch(arena, bytes) &&
            !arena->too_small;
 }
 
-bool gp_arena_has_room(uint64_t bytes)
+bool arena_has_room(uint64_t bytes)
 {
     return free_on_device() >= bytes + GP_DEVICE_RESERVE;
 }
 
 static void get_device_memory(struct gp_arena *arena, uint64_t bytes)
 {
-    if (bytes && gp_own_memory(&arena->device, bytes) == CUDA_SUCCESS)
+    if (bytes && own_memory(&arena->device, bytes) == CUDA_SUCCESS)
         arena->device_size = bytes;
 }
 
@@ -112,8 +112,8 @@ static struct gp_room room_for(const struct gp_arena *arena, const struct gp_are
 {
     uint64_t device = beside->device_size + arena->device_elsewhere;
     uint64_t host = beside->host_size + arena->host_elsewhere;
-    struct gp_room room = gp_budget(free_on_device() + arena->device_size + device,
-                                    gp_host_free() + arena->host_size + host);
+    struct gp_room room = memory_budget(free_on_device() + arena->device_size + device,
+                                        gp_host_free() + arena->host_size + host);
     room.device -= least(room.device, device);
     room.host -= least(room.host, host);
     return room;
@@ -134,14 +134,14 @@ static bool leaves_room(const struct gp_arena *arena, uint64_t bytes)
            arena->device_size <= (bytes <= half ? half : bytes + bytes / 4);
 }
 
-bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
-                      bool *moved, struct gp_reason *why)
+bool arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
+                   bool *moved, struct gp_reason *why)
 {
     *moved = false;
     /* Where the device's part ends and the host's begins one copy may be cut in two. */
     uint64_t cut = arena->host_size ? 2 * GP_COPY_ALIGNMENT : 0;
     bool fits = bytes + cut <= arena->device_size - arena->device_held + arena->host_size;
-    bool suits = !arena->for_many || gp_arena_suits_batch(arena, bytes) ||
+    bool suits = !arena->for_many || arena_suits_batch(arena, bytes) ||
                  (arena->too_large && bytes >= arena->too_large);
     bool leaves = leaves_room(arena, bytes);
     if (fits && suits && leaves && (arena->device_held || !arena->too_small))
@@ -169,7 +169,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     }
     if (bytes > room.device + room.host) {
         uint64_t others = beside->device_size + beside->host_size;
-        *why = gp_budget_exceeded(bytes + others, room.device + room.host + others);
+        *why = memory_budget_exceeded(bytes + others, room.device + room.host + others);
         arena->refused = true;
         return false;
     }
@@ -182,14 +182,14 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
     wanted += STEP_BYTES - wanted % STEP_BYTES;
     *moved = true;
     const struct gp_arena before = *arena;
-    gp_arena_free(arena);
+    arena_free(arena);
     arena->too_large = before.too_large;
     arena->halved = before.halved;
     get_device_memory(arena, least(least(wanted, room.device), spare > bytes ? spare : bytes));
     if (!arena->device && bytes <= room.device)
         get_device_memory(arena, bytes);
     arena->left = room.device + beside->device_size - least(room.device, arena->device_size);
-    if (!gp_arena_suits_batch(arena, bytes))
+    if (!arena_suits_batch(arena, bytes))
         note_too_large(arena, bytes);
     uint64_t rest = bytes - least(bytes, arena->device_size);
     if (rest == 0)
@@ -199,7 +199,7 @@ bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uin
         return true;
     /* Memory that would not be enough is left to the program. */
     arena->refused = true;
-    gp_arena_free(arena);
+    arena_free(arena);
     *why = GP_REASON(NO_ROOM);
     return false;
 }
@@ -210,7 +210,7 @@ static uint64_t offset_for(uint64_t base, uint64_t used, uint64_t live)
     return used + (live - base - used) % GP_COPY_ALIGNMENT;
 }
 
-uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
+uint64_t arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes)
 {
     uint64_t offset = offset_for(arena->device, arena->device_used, live);
     if (offset < arena->device_size) {

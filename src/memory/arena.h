@@ -32,39 +32,39 @@ struct gp_arena {
 #define GP_LEAST_BATCH 4
 
 /* True where so many bytes, those of one launch, leave room for a batch of such launches. */
-bool gp_arena_suits_batch(const struct gp_arena *arena, uint64_t bytes);
+bool arena_suits_batch(const struct gp_arena *arena, uint64_t bytes);
 
 /* Bytes to count on for the copy of a buffer of so many. */
-uint64_t gp_arena_need(uint64_t bytes);
+uint64_t arena_need(uint64_t bytes);
 
-/* Makes room for copies that need `bytes` together (the sum of gp_arena_need), beside those that
+/* Makes room for copies that need `bytes` together (the sum of arena_need), beside those that
  * are held; where copies of many launches lie in it, for a batch of such launches if the budget
  * allows. *moved becomes true when room given out before is gone. False, with the reason in
  * *why, where the budget or the memory does not allow for it; with the cause ROOM_HELD where it may
  * without those that are held. The budget is for this arena and `beside` together. */
-bool gp_arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
-                      bool *moved, struct gp_reason *why);
+bool arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
+                   bool *moved, struct gp_reason *why);
 
 /* True where copies that need so many bytes fit beside those that are held, on the device and as it
  * is. */
-bool gp_arena_fits(const struct gp_arena *arena, uint64_t bytes);
+bool arena_fits(const struct gp_arena *arena, uint64_t bytes);
 
 /* Takes all room back that is not held. */
-void gp_arena_clear(struct gp_arena *arena);
+void arena_clear(struct gp_arena *arena);
 
 /* Holds all room given out, until they are released together. False where some are on the host:
  * a copy there costs the launch as long as the bus takes, each time. */
-bool gp_arena_hold(struct gp_arena *arena);
-void gp_arena_release(struct gp_arena *arena);
+bool arena_hold(struct gp_arena *arena);
+void arena_release(struct gp_arena *arena);
 
 /* Room for the copy of the memory at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
  * less where only a part fits there: then the rest gets room of its own. 0 where there is none
- * left, which gp_arena_reserve excludes. */
-uint64_t gp_arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes);
+ * left, which arena_reserve excludes. */
+uint64_t arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes);
 
-void gp_arena_free(struct gp_arena *arena);
+void arena_free(struct gp_arena *arena);
 
 /* True when the current device has so many bytes to spare. */
-bool gp_arena_has_room(uint64_t bytes);
+bool arena_has_room(uint64_t bytes);
 
 #endif

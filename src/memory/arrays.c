@@ -69,15 +69,15 @@ static void note(CUarray array, void *data)
     }
     a->list[a->count++] = copy;
     a->bytes += bytes_of(&copy);
-    a->needed += GP_ARRAY_STATES * gp_arena_need(bytes_of(&copy));
+    a->needed += GP_ARRAY_STATES * arena_need(bytes_of(&copy));
 }
 
-bool gp_arrays_list(struct gp_arrays *a, CUcontext context, struct gp_reason *why)
+bool arrays_list(struct gp_arrays *a, CUcontext context, struct gp_reason *why)
 {
     a->count = 0;
     a->bytes = a->needed = 0;
     a->why = GP_NO_REASON;
-    gp_surfaces_each(context, note, a);
+    surfaces_each(context, note, a);
     *why = a->why;
     return !a->why.cause;
 }
@@ -85,15 +85,15 @@ bool gp_arrays_list(struct gp_arrays *a, CUcontext context, struct gp_reason *wh
 /* Not in two pieces: where it does not fit on the device it is all on the host. */
 static uint64_t take_whole(struct gp_arena *arena, uint64_t needed)
 {
-    uint64_t bytes = needed, address = gp_arena_take(arena, 0, &bytes);
+    uint64_t bytes = needed, address = arena_take(arena, 0, &bytes);
     if (bytes < needed) {
         bytes = needed;
-        address = gp_arena_take(arena, 0, &bytes);
+        address = arena_take(arena, 0, &bytes);
     }
     return bytes < needed ? 0 : address;
 }
 
-bool gp_arrays_take(struct gp_arrays *a, struct gp_arena *arena)
+bool arrays_take(struct gp_arrays *a, struct gp_arena *arena)
 {
     for (size_t i = 0; i < a->count; i++)
         for (unsigned state = 0; state < GP_ARRAY_STATES; state++)
@@ -145,17 +145,17 @@ static CUresult each(const struct gp_arrays *a, copy_of *of, enum gp_array_state
     return result;
 }
 
-CUresult gp_arrays_save(const struct gp_arrays *a, enum gp_array_state state, CUstream stream)
+CUresult arrays_save(const struct gp_arrays *a, enum gp_array_state state, CUstream stream)
 {
     return each(a, save_of, state, stream);
 }
 
-CUresult gp_arrays_restore(const struct gp_arrays *a, enum gp_array_state state, CUstream stream)
+CUresult arrays_restore(const struct gp_arrays *a, enum gp_array_state state, CUstream stream)
 {
     return each(a, restore_of, state, stream);
 }
 
-void gp_arrays_free(struct gp_arrays *a)
+void arrays_free(struct gp_arrays *a)
 {
     free(a->list);
     memset(a, 0, sizeof(*a));

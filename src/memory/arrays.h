@@ -20,16 +20,15 @@ struct gp_arrays {
 
 /* Lists the arrays of a context. False, with the reason in *why, where one of them cannot be
  * copied. */
-bool gp_arrays_list(struct gp_arrays *arrays, CUcontext context, struct gp_reason *why);
+bool arrays_list(struct gp_arrays *arrays, CUcontext context, struct gp_reason *why);
 
 /* Gives each copy its room. False where there is none left. */
-bool gp_arrays_take(struct gp_arrays *arrays, struct gp_arena *arena);
+bool arrays_take(struct gp_arrays *arrays, struct gp_arena *arena);
 
 /* In the order of the stream: takes the copies, writes them back. */
-CUresult gp_arrays_save(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);
-CUresult gp_arrays_restore(const struct gp_arrays *arrays, enum gp_array_state state,
-                           CUstream stream);
+CUresult arrays_save(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);
+CUresult arrays_restore(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);
 
-void gp_arrays_free(struct gp_arrays *arrays);
+void arrays_free(struct gp_arrays *arrays);
 
 #endif

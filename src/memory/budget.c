@@ -30,7 +30,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-struct gp_room gp_budget(uint64_t free_on_device, uint64_t free_on_host)
+struct gp_room memory_budget(uint64_t free_on_device, uint64_t free_on_host)
 {
     uint64_t spare = free_on_device > GP_DEVICE_RESERVE ? free_on_device - GP_DEVICE_RESERVE : 0;
     struct gp_room room;
@@ -58,7 +58,7 @@ static void write_size(char *text, size_t size, uint64_t bytes)
     snprintf(text, size, "%.*f %s", unit && value < 9.95 ? 1 : 0, value, units[unit]);
 }
 
-struct gp_reason gp_budget_exceeded(uint64_t needed, uint64_t allowed)
+struct gp_reason memory_budget_exceeded(uint64_t needed, uint64_t allowed)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static const char *reasons[MOST_REASONS];

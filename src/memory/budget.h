@@ -20,9 +20,9 @@ bool gp_budget_set(const char *text);
 struct gp_room {
     uint64_t device, host;
 };
-struct gp_room gp_budget(uint64_t free_on_device, uint64_t free_on_host);
+struct gp_room memory_budget(uint64_t free_on_device, uint64_t free_on_host);
 
 /* OVER_LIMIT, "the launch's memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)". */
-struct gp_reason gp_budget_exceeded(uint64_t needed, uint64_t allowed);
+struct gp_reason memory_budget_exceeded(uint64_t needed, uint64_t allowed);
 
 #endif

@@ -5,27 +5,27 @@
 
 #include "memory/buffers.h"
 
-void gp_buffers_lock(void);
-void gp_buffers_unlock(void);
+void buffers_lock(void);
+void buffers_unlock(void);
 
 /* The others with the list locked. In order of allocation: */
-struct gp_buffer *gp_buffers_first(void);
+struct gp_buffer *buffers_first(void);
 /* By its address; NULL where there is none. */
-struct gp_buffer *gp_buffer_find(CUdeviceptr address);
+struct gp_buffer *buffer_find(CUdeviceptr address);
 /* Takes it off the list, and frees it. */
-void gp_buffer_drop(struct gp_buffer *buffer);
+void buffer_drop(struct gp_buffer *buffer);
 /* Before a buffer is changed or taken off the list, and after it was added or changed. */
-void gp_buffer_note_change(const struct gp_buffer *buffer, bool added);
+void buffer_note_change(const struct gp_buffer *buffer, bool added);
 
 /* Enters a copy of it, not locked. */
-void gp_buffer_enter(struct gp_buffer entry);
+void buffer_enter(struct gp_buffer entry);
 /* Why it must not be put back, by its writers; none where it may. */
-struct gp_reason gp_buffer_not_ours(const struct gp_buffer *buffer);
+struct gp_reason buffer_not_ours(const struct gp_buffer *buffer);
 /* Takes those off the list that the driver does not know any more. Not locked. */
-void gp_buffers_drop_gone(void);
+void buffers_drop_gone(void);
 /* As a kernel of the context sees it: memory of another one is just memory, and not ours. False
  * where it cannot reach it. */
-bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
-                        struct gp_buffer *seen);
+bool buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
+                     struct gp_buffer *seen);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <utlist.h>
 
-struct gp_reason gp_buffer_not_ours(const struct gp_buffer *buffer)
+struct gp_reason buffer_not_ours(const struct gp_buffer *buffer)
 {
     if (buffer->shared.cause)
         return buffer->shared;
@@ -22,12 +22,12 @@ static void set_writers(struct gp_buffer *buffer, uint64_t devices, bool host,
     if (buffer->devices == devices && buffer->host_writes == host &&
         buffer->shared.cause == shared.cause)
         return;
-    gp_buffer_note_change(buffer, false);
+    buffer_note_change(buffer, false);
     buffer->devices = devices;
     buffer->host_writes = host;
     buffer->shared = shared;
-    buffer->not_ours = gp_buffer_not_ours(buffer);
-    gp_buffer_note_change(buffer, true);
+    buffer->not_ours = buffer_not_ours(buffer);
+    buffer_note_change(buffer, true);
 }
 
 /* ---- other processes ------------------------------------------------------------------------- */
@@ -47,11 +47,11 @@ static CUdeviceptr start_of(CUdeviceptr address)
 void gp_buffer_shared(CUdeviceptr address)
 {
     CUdeviceptr start = start_of(address);
-    gp_buffers_lock();
-    struct gp_buffer *buffer = gp_buffer_find(start);
+    buffers_lock();
+    struct gp_buffer *buffer = buffer_find(start);
     if (buffer)
         set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
-    gp_buffers_unlock();
+    buffers_unlock();
     if (!buffer)
         gp_memory_bar_replay(
             GP_REASON_TEXT(REPLAY_BARRED, "the program shares memory with another process"));
@@ -61,8 +61,8 @@ void gp_range_shared(CUdeviceptr address, size_t size)
 {
     bool known = false;
     struct gp_buffer *buffer;
-    gp_buffers_lock();
-    DL_FOREACH(gp_buffers_first(), buffer)
+    buffers_lock();
+    DL_FOREACH(buffers_first(), buffer)
     {
         if (buffer->device_address - address >= size &&
             address - buffer->device_address >= buffer->size)
@@ -70,7 +70,7 @@ void gp_range_shared(CUdeviceptr address, size_t size)
         set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
         known = true;
     }
-    gp_buffers_unlock();
+    buffers_unlock();
     if (!known)
         gp_memory_bar_replay(
             GP_REASON_TEXT(REPLAY_BARRED, "the program shares memory with another process"));
@@ -81,23 +81,23 @@ void gp_range_shared(CUdeviceptr address, size_t size)
 void gp_buffer_make_direct(CUdeviceptr address)
 {
     CUdeviceptr start = start_of(address);
-    gp_buffers_lock();
-    struct gp_buffer *buffer = gp_buffer_find(start);
+    buffers_lock();
+    struct gp_buffer *buffer = buffer_find(start);
     if (buffer && !buffer->direct) {
-        gp_buffer_note_change(buffer, false);
+        buffer_note_change(buffer, false);
         buffer->direct = true;
-        gp_buffer_note_change(buffer, true);
+        buffer_note_change(buffer, true);
     }
-    gp_buffers_unlock();
+    buffers_unlock();
 }
 
 bool gp_buffer_is_direct(CUdeviceptr address)
 {
     CUdeviceptr start = start_of(address);
-    gp_buffers_lock();
-    const struct gp_buffer *buffer = gp_buffer_find(start);
+    buffers_lock();
+    const struct gp_buffer *buffer = buffer_find(start);
     bool direct = buffer && buffer->direct;
-    gp_buffers_unlock();
+    buffers_unlock();
     return direct;
 }
 
@@ -107,26 +107,26 @@ CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address)
 {
     CUmemGenericAllocationHandle source = 0;
     struct gp_buffer *buffer;
-    gp_buffers_lock();
-    DL_FOREACH(gp_buffers_first(), buffer)
+    buffers_lock();
+    DL_FOREACH(buffers_first(), buffer)
     {
         if (buffer->kind == GP_BUFFER_MAPPED && address - buffer->address < buffer->size)
             source = buffer->source;
     }
-    gp_buffers_unlock();
+    buffers_unlock();
     return source;
 }
 
 void gp_mapping_add(CUdeviceptr address, size_t size, CUmemGenericAllocationHandle handle)
 {
-    handle = gp_physical_of(handle);
-    gp_buffer_enter((struct gp_buffer){
+    handle = physical_of_handle(handle);
+    buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
         .kind = GP_BUFFER_MAPPED,
         .source = handle,
-        .shared = gp_physical_is_shared(handle) ? GP_OF_ANOTHER_PROCESS : GP_NO_REASON,
+        .shared = physical_is_shared(handle) ? GP_OF_ANOTHER_PROCESS : GP_NO_REASON,
     });
 }
 
@@ -157,12 +157,12 @@ void gp_buffer_add_pooled(CUdeviceptr address, size_t size)
         pool = NULL;
     if (device >= GP_MOST_DEVICES)
         gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "there are too many GPUs"));
-    gp_buffer_enter((struct gp_buffer){
+    buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
         .kind = GP_BUFFER_POOLED,
-        .devices = gp_device_bit(device) | gp_pool_devices(pool),
+        .devices = device_bit(device) | pool_devices(pool),
         .host_writes = host_may_write(address),
         .source = (uintptr_t)pool,
     });
@@ -176,7 +176,7 @@ static void each_mapping(CUdeviceptr address, size_t size,
 {
     CUdeviceptr at = address;
     while (at - address < size) {
-        struct gp_buffer *buffer = gp_buffer_find(at);
+        struct gp_buffer *buffer = buffer_find(at);
         if (!buffer || buffer->kind != GP_BUFFER_MAPPED)
             break;
         at += buffer->size;
@@ -185,7 +185,7 @@ static void each_mapping(CUdeviceptr address, size_t size,
     if (at - address >= size)
         return;
     struct gp_buffer *buffer, *next;
-    DL_FOREACH_SAFE(gp_buffers_first(), buffer, next)
+    DL_FOREACH_SAFE(buffers_first(), buffer, next)
     {
         if (buffer->kind == GP_BUFFER_MAPPED && buffer->address >= at &&
             buffer->address - address < size)
@@ -209,60 +209,60 @@ static void set_access(struct gp_buffer *buffer, void *data)
 
 void gp_mapping_set_access(CUdeviceptr address, size_t size, int device, bool writable)
 {
-    struct access access = {.device = gp_device_bit(device), .writable = writable};
+    struct access access = {.device = device_bit(device), .writable = writable};
     if (!access.device) {
         gp_memory_bar_replay(GP_REASON_TEXT(REPLAY_BARRED, "there are too many GPUs"));
         return;
     }
-    gp_buffers_lock();
+    buffers_lock();
     each_mapping(address, size, set_access, &access);
-    gp_buffers_unlock();
+    buffers_unlock();
 }
 
 void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable)
 {
     struct access access = {.writable = writable};
-    gp_buffers_lock();
+    buffers_lock();
     each_mapping(address, size, set_access, &access);
-    gp_buffers_unlock();
+    buffers_unlock();
 }
 
-void gp_mappings_shared(CUmemGenericAllocationHandle handle)
+void mappings_shared(CUmemGenericAllocationHandle handle)
 {
     struct gp_buffer *buffer;
-    gp_buffers_lock();
-    DL_FOREACH(gp_buffers_first(), buffer)
+    buffers_lock();
+    DL_FOREACH(buffers_first(), buffer)
     {
         if (buffer->kind == GP_BUFFER_MAPPED && buffer->source == handle)
             set_writers(buffer, buffer->devices, buffer->host_writes, GP_OF_ANOTHER_PROCESS);
     }
-    gp_buffers_unlock();
+    buffers_unlock();
 }
 
-void gp_pooled_set_access(CUmemoryPool pool, int device, bool writable)
+void pooled_set_access(CUmemoryPool pool, int device, bool writable)
 {
-    struct access access = {.device = gp_device_bit(device), .writable = writable};
+    struct access access = {.device = device_bit(device), .writable = writable};
     struct gp_buffer *buffer;
-    gp_buffers_lock();
-    DL_FOREACH(gp_buffers_first(), buffer)
+    buffers_lock();
+    DL_FOREACH(buffers_first(), buffer)
     {
         bool unknown = !buffer->source && writable;
         if (buffer->kind == GP_BUFFER_POOLED && access.device &&
             (buffer->source == (uintptr_t)pool || unknown))
             set_access(buffer, &access);
     }
-    gp_buffers_unlock();
+    buffers_unlock();
 }
 
 static void remove_mapping(struct gp_buffer *buffer, void *unused)
 {
     (void)unused;
-    gp_buffer_drop(buffer);
+    buffer_drop(buffer);
 }
 
 void gp_mapping_remove(CUdeviceptr address, size_t size)
 {
-    gp_buffers_lock();
+    buffers_lock();
     each_mapping(address, size, remove_mapping, NULL);
-    gp_buffers_unlock();
+    buffers_unlock();
 }

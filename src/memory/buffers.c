@@ -32,22 +32,22 @@ struct gp_reason gp_memory_replay_barred(void)
     return atomic_load(&is_barred) ? barred : GP_NO_REASON;
 }
 
-void gp_buffers_lock(void)
+void buffers_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void gp_buffers_unlock(void)
+void buffers_unlock(void)
 {
     pthread_mutex_unlock(&lock);
 }
 
-struct gp_buffer *gp_buffers_first(void)
+struct gp_buffer *buffers_first(void)
 {
     return list;
 }
 
-struct gp_buffer *gp_buffer_find(CUdeviceptr address)
+struct gp_buffer *buffer_find(CUdeviceptr address)
 {
     struct gp_buffer *buffer;
     HASH_FIND(hh, table, &address, sizeof(address), buffer);
@@ -59,10 +59,10 @@ static void detach(struct gp_buffer *buffer)
 {
     HASH_DEL(table, buffer);
     DL_DELETE(list, buffer);
-    gp_buffer_note_change(buffer, false);
+    buffer_note_change(buffer, false);
 }
 
-void gp_buffer_drop(struct gp_buffer *buffer)
+void buffer_drop(struct gp_buffer *buffer)
 {
     detach(buffer);
     free(buffer);
@@ -71,24 +71,24 @@ void gp_buffer_drop(struct gp_buffer *buffer)
 /* Locked. False where the table had no memory for it. */
 static bool insert(struct gp_buffer *buffer)
 {
-    struct gp_buffer *stale = gp_buffer_find(buffer->address);
+    struct gp_buffer *stale = buffer_find(buffer->address);
     /* A free that we did not see, through a call that is not intercepted. */
     if (stale)
-        gp_buffer_drop(stale);
+        buffer_drop(stale);
     HASH_ADD(hh, table, address, sizeof(buffer->address), buffer);
     if (!buffer->hh.tbl)
         return false;
     DL_APPEND(list, buffer);
-    gp_buffer_note_change(buffer, true);
+    buffer_note_change(buffer, true);
     return true;
 }
 
-void gp_buffer_enter(struct gp_buffer entry)
+void buffer_enter(struct gp_buffer entry)
 {
     if (!entry.address || !entry.size)
         return;
     struct gp_buffer *buffer = malloc(sizeof(*buffer));
-    entry.not_ours = gp_buffer_not_ours(&entry);
+    entry.not_ours = buffer_not_ours(&entry);
     if (buffer)
         *buffer = entry;
     pthread_mutex_lock(&lock);
@@ -105,7 +105,7 @@ void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size)
 {
     CUcontext context = gp_owning_context();
     gp_context_is_used(context);
-    gp_buffer_enter((struct gp_buffer){
+    buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
@@ -120,7 +120,7 @@ void gp_buffer_add_host(void *address, size_t size)
     CUdeviceptr device_address = 0;
     if (gp_cuda.cuMemHostGetDevicePointer_v2(&device_address, address, 0) != CUDA_SUCCESS)
         return; /* not mapped: no kernel reaches it */
-    gp_buffer_enter((struct gp_buffer){
+    buffer_enter((struct gp_buffer){
         .address = (CUdeviceptr)(uintptr_t)address,
         .device_address = device_address,
         .size = size,
@@ -136,9 +136,9 @@ static bool is_managed(CUdeviceptr address)
            managed;
 }
 
-void gp_buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
+void buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
 {
-    gp_buffer_enter((struct gp_buffer){
+    buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,
         .size = size,
@@ -157,7 +157,7 @@ void gp_buffer_add_foreign(CUdeviceptr address, size_t size, struct gp_reason wh
         gp_memory_bar_replay(why);
         return;
     }
-    gp_buffer_enter((struct gp_buffer){
+    buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = start,
         .size = size,
@@ -178,7 +178,7 @@ bool gp_buffer_is_there(const struct gp_buffer *buffer)
 uint64_t gp_buffer_bytes(CUdeviceptr address)
 {
     pthread_mutex_lock(&lock);
-    const struct gp_buffer *buffer = gp_buffer_find(address);
+    const struct gp_buffer *buffer = buffer_find(address);
     uint64_t bytes = buffer ? buffer->size : 0;
     pthread_mutex_unlock(&lock);
     return bytes;
@@ -207,7 +207,7 @@ uint64_t gp_buffer_distance(CUdeviceptr address, enum gp_cause but_shared)
 struct gp_buffer *gp_buffer_take(CUdeviceptr address)
 {
     pthread_mutex_lock(&lock);
-    struct gp_buffer *buffer = gp_buffer_find(address);
+    struct gp_buffer *buffer = buffer_find(address);
     if (buffer)
         detach(buffer);
     pthread_mutex_unlock(&lock);
@@ -225,7 +225,7 @@ void gp_buffer_put_back(struct gp_buffer *buffer)
         return;
     struct gp_buffer entry = *buffer;
     free(buffer);
-    gp_buffer_enter(entry);
+    buffer_enter(entry);
 }
 
 /* Takes off all buffers for which the test holds. */
@@ -236,7 +236,7 @@ static void drop_if(bool (*test)(const struct gp_buffer *, const void *), const 
     DL_FOREACH_SAFE(list, buffer, next)
     {
         if (test(buffer, data)) {
-            gp_buffer_drop(buffer);
+            buffer_drop(buffer);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -308,7 +308,7 @@ bool gp_buffer_of_owner(const void *owner, CUdeviceptr *address, uint64_t *bytes
     return first != NULL;
 }
 
-void gp_buffers_drop_owner(const void *owner)
+void buffers_drop_owner(const void *owner)
 {
     if (owner)
         drop_if(has_owner, owner);
@@ -321,24 +321,24 @@ void gp_memory_forget_context(CUcontext context)
     gp_peers_forget(context);
     drop_if(is_in_context, context);
     atomic_store(&doubtful, true);
-    gp_modules_forget_context(context);
-    gp_surfaces_forget_context(context);
+    modules_forget_context(context);
+    surfaces_forget_context(context);
 }
 
 static bool is_reachable(const struct gp_buffer *buffer, CUcontext context, int device)
 {
     if (buffer->kind == GP_BUFFER_MAPPED || buffer->kind == GP_BUFFER_POOLED)
-        return buffer->devices & gp_device_bit(device);
+        return buffer->devices & device_bit(device);
     return !buffer->context || buffer->context == context;
 }
 
-bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
-                        struct gp_buffer *seen)
+bool buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
+                     struct gp_buffer *seen)
 {
     *seen = *buffer;
     if (is_reachable(buffer, context, device))
         return true;
-    if (!buffer->context || !gp_peer_reaches(context, buffer->context))
+    if (!buffer->context || !peer_reaches(context, buffer->context))
         return false;
     seen->kind = GP_BUFFER_FOREIGN;
     seen->owner = NULL;
@@ -346,18 +346,18 @@ bool gp_buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int d
     return true;
 }
 
-bool gp_buffer_may_concern(CUdeviceptr address, CUcontext context, int device)
+bool buffer_may_concern(CUdeviceptr address, CUcontext context, int device)
 {
     struct gp_buffer seen;
     pthread_mutex_lock(&lock);
-    const struct gp_buffer *buffer = gp_buffer_find(address);
-    bool may = !buffer || gp_buffer_concerns(buffer, context, device, &seen);
+    const struct gp_buffer *buffer = buffer_find(address);
+    bool may = !buffer || buffer_concerns(buffer, context, device, &seen);
     pthread_mutex_unlock(&lock);
     return may;
 }
 
 /* Not when the context goes: the driver is asked, and that takes a context that is current. */
-void gp_buffers_drop_gone(void)
+void buffers_drop_gone(void)
 {
     if (atomic_exchange(&doubtful, false))
         drop_if(is_gone, NULL);
@@ -366,11 +366,11 @@ void gp_buffers_drop_gone(void)
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data)
 {
     struct gp_buffer *buffer, seen;
-    gp_buffers_drop_gone();
+    buffers_drop_gone();
     pthread_mutex_lock(&lock);
     DL_FOREACH(list, buffer)
     {
-        if (gp_buffer_concerns(buffer, context, device, &seen))
+        if (buffer_concerns(buffer, context, device, &seen))
             visit(&seen, data);
     }
     pthread_mutex_unlock(&lock);

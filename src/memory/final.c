@@ -22,7 +22,7 @@ static bool make_positions(struct gp_final *final, uint64_t units)
         return true;
     free_positions(final);
     uint64_t wanted = units + units / 2;
-    if (gp_own_memory(&final->positions, wanted * sizeof(uint32_t)) != CUDA_SUCCESS)
+    if (own_memory(&final->positions, wanted * sizeof(uint32_t)) != CUDA_SUCCESS)
         return false;
     final->positions_capacity = wanted;
     return true;
@@ -41,10 +41,9 @@ static bool make_room(struct gp_final *final, const struct gp_arena *beside, uin
         return true;
     final->on_device = final->capacity = 0;
     /* A unit lies in one piece: where the device's part ends one may not fit. */
-    if (!gp_arena_reserve(&final->arena, beside, (uint64_t)kept * GP_UNIT_BYTES, &moved, why) ||
+    if (!arena_reserve(&final->arena, beside, (uint64_t)kept * GP_UNIT_BYTES, &moved, why) ||
         (final->arena.host_size &&
-         !gp_arena_reserve(&final->arena, beside, ((uint64_t)kept + 1) * GP_UNIT_BYTES, &moved,
-                           why)))
+         !arena_reserve(&final->arena, beside, ((uint64_t)kept + 1) * GP_UNIT_BYTES, &moved, why)))
         return false;
     uint64_t on_device = final->arena.device_size / GP_UNIT_BYTES;
     final->on_device = least(on_device, UINT32_MAX);
@@ -52,8 +51,8 @@ static bool make_room(struct gp_final *final, const struct gp_arena *beside, uin
     return true;
 }
 
-bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
-                      uint32_t kept, CUstream stream, struct gp_reason *why)
+bool final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
+                   uint32_t kept, CUstream stream, struct gp_reason *why)
 {
     uint32_t guess = least(units, LEAST_UNITS);
     *why = GP_REASON(NO_ROOM);
@@ -70,33 +69,33 @@ bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uin
     return result == CUDA_SUCCESS;
 }
 
-bool gp_final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
-                   struct gp_reason *why)
+bool final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
+                struct gp_reason *why)
 {
     bool moved = false;
-    bool lent = gp_arena_reserve(&final->arena, beside, bytes, &moved, why);
+    bool lent = arena_reserve(&final->arena, beside, bytes, &moved, why);
     if (moved || !lent)
         final->on_device = final->capacity = 0;
-    gp_arena_clear(&final->arena);
+    arena_clear(&final->arena);
     return lent;
 }
 
-void gp_final_release(struct gp_final *final)
+void final_release(struct gp_final *final)
 {
-    gp_arena_free(&final->arena);
+    arena_free(&final->arena);
     final->on_device = final->capacity = 0;
 }
 
-void gp_final_free(struct gp_final *final, bool context_alive)
+void final_free(struct gp_final *final, bool context_alive)
 {
     if (context_alive) {
-        gp_final_release(final);
+        final_release(final);
         free_positions(final);
     }
     memset(final, 0, sizeof(*final));
 }
 
-uint64_t gp_final_held(const struct gp_final *final)
+uint64_t final_held(const struct gp_final *final)
 {
     return final->arena.device_size;
 }

@@ -23,20 +23,20 @@ struct gp_final {
 /* Makes room for `kept` of `units` units and forgets the units that were kept, in the order of the
  * stream. False, with the reason in *why, where there is none. `beside`: the arena that shares the
  * budget. */
-bool gp_final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
-                      uint32_t kept, CUstream stream, struct gp_reason *why);
+bool final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
+                   uint32_t kept, CUstream stream, struct gp_reason *why);
 
-/* Makes room for contents of the caller's, `bytes` together (the sum of gp_arena_need), which it
+/* Makes room for contents of the caller's, `bytes` together (the sum of arena_need), which it
  * takes from the arena. They stay until the next launch is prepared. False with the reason. */
-bool gp_final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
-                   struct gp_reason *why);
+bool final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
+                struct gp_reason *why);
 
 /* Gives the contents' memory back: the next launch makes room anew. */
-void gp_final_release(struct gp_final *final);
+void final_release(struct gp_final *final);
 /* And all else, if the context still lives. */
-void gp_final_free(struct gp_final *final, bool context_alive);
+void final_free(struct gp_final *final, bool context_alive);
 
 /* Bytes of device memory that a release gives back. */
-uint64_t gp_final_held(const struct gp_final *final);
+uint64_t final_held(const struct gp_final *final);
 
 #endif

@@ -14,8 +14,8 @@ static bool make_scratch(struct gp_snapshot *s)
         return true;
     s->scratch_size =
         FLUSH_SIZES * (size_t)gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    return s->scratch_size && gp_arena_has_room(s->scratch_size) &&
-           gp_own_memory(&s->scratch, s->scratch_size) == CUDA_SUCCESS;
+    return s->scratch_size && arena_has_room(s->scratch_size) &&
+           own_memory(&s->scratch, s->scratch_size) == CUDA_SUCCESS;
 }
 
 static CUresult read_memory(struct gp_snapshot *s, CUdeviceptr address, CUstream stream,
@@ -23,8 +23,8 @@ static CUresult read_memory(struct gp_snapshot *s, CUdeviceptr address, CUstream
 {
     uint64_t bytes = s->scratch_size;
     void *arguments[] = {&address, &bytes, &address};
-    return gp_own_kernel_start_on(stream, per_thread, s->own.read_all.function,
-                                  s->own.read_all.blocks, GP_UNIT_THREADS, arguments);
+    return own_kernel_start_on(stream, per_thread, s->own.read_all.function, s->own.read_all.blocks,
+                               GP_UNIT_THREADS, arguments);
 }
 
 bool gp_snapshot_may_flush(const struct gp_snapshot *s)
@@ -42,7 +42,7 @@ bool gp_snapshot_pause_on(struct gp_snapshot *s, CUstream stream, bool per_threa
 {
     uint64_t nanoseconds = PAUSE_NS;
     void *arguments[] = {&nanoseconds};
-    return gp_own_kernel_start_on(stream, per_thread, s->own.pause.function, 1, 1, arguments) ==
+    return own_kernel_start_on(stream, per_thread, s->own.pause.function, 1, 1, arguments) ==
            CUDA_SUCCESS;
 }
 
@@ -65,8 +65,8 @@ static void note_large(const struct gp_buffer *buffer, void *data)
     const struct gp_snapshot *s = large->snapshot;
     if (buffer->kind == GP_BUFFER_DEVICE && buffer->context == s->context &&
         buffer->size >= s->scratch_size &&
-        !gp_segments_reach(&s->restored, buffer->address, buffer->size) &&
-        !gp_segments_reach(&s->watched, buffer->address, buffer->size))
+        !segments_reach(&s->restored, buffer->address, buffer->size) &&
+        !segments_reach(&s->watched, buffer->address, buffer->size))
         large->address = buffer->address;
 }
 

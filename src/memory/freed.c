@@ -5,32 +5,32 @@
 /* Ranges that are listed: a program may free memory for long while a stream waits. */
 #define MOST_LISTED 65536
 
-void gp_freed_clear(struct gp_freed *freed)
+void freed_clear(struct gp_freed *freed)
 {
-    gp_ranges_clear(&freed->ranges);
+    ranges_clear(&freed->ranges);
 }
 
-void gp_freed_add(struct gp_freed *freed, uint64_t address, uint64_t bytes)
+void freed_add(struct gp_freed *freed, uint64_t address, uint64_t bytes)
 {
     const struct gp_range range = {address, address + bytes};
     if (!freed->ranges.count)
-        gp_freed_clear(freed);
-    gp_ranges_add(&freed->ranges, range, (struct gp_range_facts){.freed_at = ++freed->now});
+        freed_clear(freed);
+    ranges_add(&freed->ranges, range, (struct gp_range_facts){.freed_at = ++freed->now});
     if (freed->ranges.complete && freed->ranges.count <= MOST_LISTED)
         return;
-    gp_ranges_clear(&freed->ranges);
+    ranges_clear(&freed->ranges);
     freed->lost = freed->now;
 }
 
-bool gp_freed_after(const struct gp_freed *freed, uint64_t time, bool *known)
+bool freed_after(const struct gp_freed *freed, uint64_t time, bool *known)
 {
     *known = time >= freed->lost;
     return freed->now > time;
 }
 
-void gp_freed_close(struct gp_freed *freed, bool context_alive)
+void freed_close(struct gp_freed *freed, bool context_alive)
 {
-    gp_ranges_free(&freed->ranges);
-    gp_lookup_free(&freed->lookup, context_alive);
+    ranges_free(&freed->ranges);
+    lookup_free(&freed->lookup, context_alive);
     memset(freed, 0, sizeof(*freed));
 }

@@ -14,12 +14,12 @@ struct gp_freed {
 };
 
 /* So many bytes are freed. */
-void gp_freed_add(struct gp_freed *freed, uint64_t address, uint64_t bytes);
+void freed_add(struct gp_freed *freed, uint64_t address, uint64_t bytes);
 /* No copy from before now is left. */
-void gp_freed_clear(struct gp_freed *freed);
-void gp_freed_close(struct gp_freed *freed, bool context_alive);
+void freed_clear(struct gp_freed *freed);
+void freed_close(struct gp_freed *freed, bool context_alive);
 
 /* True where some memory was freed after that time; *known where all of that is listed. */
-bool gp_freed_after(const struct gp_freed *freed, uint64_t time, bool *known);
+bool freed_after(const struct gp_freed *freed, uint64_t time, bool *known);
 
 #endif

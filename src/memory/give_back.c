@@ -12,21 +12,21 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_snapshot *snapshots;
 
-void gp_free_device(CUdeviceptr *address)
+void free_device_memory(CUdeviceptr *address)
 {
     if (*address)
         gp_cuda.cuMemFree_v2(*address);
     *address = 0;
 }
 
-void gp_snapshot_list(struct gp_snapshot *s)
+void snapshot_list(struct gp_snapshot *s)
 {
     pthread_mutex_lock(&lock);
     DL_APPEND(snapshots, s);
     pthread_mutex_unlock(&lock);
 }
 
-void gp_snapshot_unlist(struct gp_snapshot *s)
+void snapshot_unlist(struct gp_snapshot *s)
 {
     pthread_mutex_lock(&lock);
     if (s->prev)
@@ -43,14 +43,14 @@ bool gp_snapshot_set_in_use(struct gp_snapshot *s, bool in_use)
     return before;
 }
 
-void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held)
+void snapshot_set_held(struct gp_snapshot *s, unsigned held)
 {
     pthread_mutex_lock(&lock);
     s->held = held;
     pthread_mutex_unlock(&lock);
 }
 
-void gp_snapshot_note_beside(struct gp_snapshot *s)
+void snapshot_note_beside(struct gp_snapshot *s)
 {
     uint64_t device = 0, host = 0;
     const struct gp_snapshot *o;
@@ -71,7 +71,7 @@ void gp_snapshot_note_beside(struct gp_snapshot *s)
     s->arena.refused = s->final.arena.refused = false;
 }
 
-void gp_snapshot_use_stand_in(struct gp_snapshot *s, bool used)
+void snapshot_use_stand_in(struct gp_snapshot *s, bool used)
 {
     pthread_mutex_lock(&lock);
     s->stand_in_used = used;
@@ -81,10 +81,10 @@ void gp_snapshot_use_stand_in(struct gp_snapshot *s, bool used)
 bool gp_snapshot_give_up_copies(struct gp_snapshot *s)
 {
     pthread_mutex_lock(&lock);
-    bool unused = !s->in_use && !s->held && (s->arena.device_size || gp_final_held(&s->final));
+    bool unused = !s->in_use && !s->held && (s->arena.device_size || final_held(&s->final));
     if (unused) {
-        gp_arena_free(&s->arena);
-        gp_final_release(&s->final);
+        arena_free(&s->arena);
+        final_release(&s->final);
     }
     pthread_mutex_unlock(&lock);
     return unused;
@@ -141,17 +141,17 @@ bool gp_snapshot_release_memory(bool captures)
     DL_FOREACH(snapshots, s)
     {
         if (s->in_use || s->held ||
-            (!s->arena.device_size && !gp_final_held(&s->final) && !s->scratch &&
-             !has_free_stand_in(s) && !gp_retired_bytes(s->device)))
+            (!s->arena.device_size && !final_held(&s->final) && !s->scratch &&
+             !has_free_stand_in(s) && !retired_bytes(s->device)))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
         if (captures || comes_to_rest(s)) {
-            gp_arena_free(&s->arena);
-            gp_final_release(&s->final);
-            gp_free_device(&s->scratch);
+            arena_free(&s->arena);
+            final_release(&s->final);
+            free_device_memory(&s->scratch);
             if (has_free_stand_in(s))
-                gp_snapshot_free_stand_in(s);
+                snapshot_free_stand_in(s);
             if (!captures && !holds_copies(s->context))
                 gp_retired_free(s->context);
             released = true;
@@ -168,13 +168,13 @@ size_t gp_snapshot_held_memory(void)
     CUdevice current;
     if (gp_cuda.cuCtxGetDevice(&current) != CUDA_SUCCESS)
         return 0;
-    size_t held = gp_retired_bytes(current);
+    size_t held = retired_bytes(current);
     struct gp_snapshot *s;
     pthread_mutex_lock(&lock);
     DL_FOREACH(snapshots, s)
     {
         if (s->device == current && !s->in_use)
-            held += s->arena.device_size + gp_final_held(&s->final) +
+            held += s->arena.device_size + final_held(&s->final) +
                     (s->scratch ? s->scratch_size : 0) +
                     (has_free_stand_in(s) ? s->stand_in_size : 0);
     }

@@ -30,7 +30,7 @@ bool gp_snapshot_may_host_write(const struct gp_snapshot *s)
 
 struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
-    if (!gp_arena_suits_batch(&s->arena, s->reached.needed))
+    if (!arena_suits_batch(&s->arena, s->reached.needed))
         return GP_REASON_TEXT(ROOM_HELD, "copies of a few such launches would fit at once");
     if (s->watched.count)
         return GP_REASON_TEXT(HOST_MEMORY, "the launch reaches page-locked host memory");
@@ -48,19 +48,19 @@ struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
 {
     struct gp_reason why;
     /* In the drain there may be no room any more for the memory that the copy replaces. */
-    if (!gp_final_lend(&s->final, &s->arena, s->reached.needed, &why) || s->final.arena.host_size)
+    if (!final_lend(&s->final, &s->arena, s->reached.needed, &why) || s->final.arena.host_size)
         return NULL;
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
-    bool ok = copy && gp_segments_copy(&copy->segments, &s->restored) && gp_arena_hold(&s->arena);
+    bool ok = copy && segments_copy(&copy->segments, &s->restored) && arena_hold(&s->arena);
     if (!ok) {
         if (copy)
-            gp_segments_free(&copy->segments, false);
+            segments_free(&copy->segments, false);
         free(copy);
         return NULL;
     }
     copy->bytes = s->reached.bytes;
     copy->made = s->freed.now;
-    gp_snapshot_set_held(s, s->held + 1);
+    snapshot_set_held(s, s->held + 1);
     return copy;
 }
 
@@ -71,16 +71,16 @@ uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy)
 
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes)
 {
-    return gp_segments_reach(&copy->segments, address, bytes);
+    return segments_reach(&copy->segments, address, bytes);
 }
 
 void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy)
 {
     if (!copy)
         return;
-    gp_segments_free(&copy->segments, false);
+    segments_free(&copy->segments, false);
     free(copy);
-    gp_snapshot_set_held(s, s->held - 1);
+    snapshot_set_held(s, s->held - 1);
     if (!s->held)
-        gp_arena_release(&s->arena);
+        arena_release(&s->arena);
 }

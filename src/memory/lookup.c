@@ -9,7 +9,7 @@ static CUresult make_table(struct gp_lookup *l)
     if (l->table)
         return CUDA_SUCCESS;
     CUresult result =
-        gp_own_memory(&l->table, sizeof(struct gp_table) + sizeof(((struct gp_ranges *)0)->high));
+        own_memory(&l->table, sizeof(struct gp_table) + sizeof(((struct gp_ranges *)0)->high));
     l->copy.high = l->table + sizeof(struct gp_table);
     return result;
 }
@@ -23,7 +23,7 @@ static CUresult make_arrays(struct gp_lookup *l, struct gp_ranges *ranges, CUstr
         gp_cuda.cuMemFree_v2(l->arrays);
     size_t capacity = ranges->capacity;
     size_t marks = capacity * sizeof(struct gp_range), list = marks + capacity * sizeof(uint32_t);
-    CUresult result = gp_own_memory(&l->arrays, list + capacity * sizeof(uint32_t));
+    CUresult result = own_memory(&l->arrays, list + capacity * sizeof(uint32_t));
     if (result != CUDA_SUCCESS) {
         l->capacity = 0;
         return result;
@@ -36,7 +36,7 @@ static CUresult make_arrays(struct gp_lookup *l, struct gp_ranges *ranges, CUstr
     return gp_cuda.cuMemsetD32Async(l->copy.marks, 0, capacity, stream);
 }
 
-CUresult gp_lookup_update(struct gp_lookup *l, struct gp_ranges *ranges, CUstream stream)
+CUresult lookup_update(struct gp_lookup *l, struct gp_ranges *ranges, CUstream stream)
 {
     size_t from = ranges->changed_from, count = ranges->count;
     if (!count || (l->arrays && from == SIZE_MAX))
@@ -67,7 +67,7 @@ CUresult gp_lookup_update(struct gp_lookup *l, struct gp_ranges *ranges, CUstrea
     return result;
 }
 
-void gp_lookup_free(struct gp_lookup *l, bool context_alive)
+void lookup_free(struct gp_lookup *l, bool context_alive)
 {
     if (l->table && context_alive)
         gp_cuda.cuMemFree_v2(l->table);

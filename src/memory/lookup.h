@@ -15,9 +15,9 @@ struct gp_lookup {
 
 /* Brings the table up to date with the ranges, in the order of the stream; costs nothing where
  * nothing has changed. The ranges must stay as they are until the stream is done. */
-CUresult gp_lookup_update(struct gp_lookup *lookup, struct gp_ranges *ranges, CUstream stream);
+CUresult lookup_update(struct gp_lookup *lookup, struct gp_ranges *ranges, CUstream stream);
 
 /* Frees the device memory, if the context still lives. */
-void gp_lookup_free(struct gp_lookup *lookup, bool context_alive);
+void lookup_free(struct gp_lookup *lookup, bool context_alive);
 
 #endif

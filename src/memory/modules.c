@@ -213,7 +213,7 @@ void gp_module_unloading(const void *handle)
         }
     }
     pthread_mutex_unlock(&lock);
-    gp_buffers_drop_owner(handle);
+    buffers_drop_owner(handle);
 }
 
 static void look_up(const struct module *m, const char *name)
@@ -229,7 +229,7 @@ static void look_up(const struct module *m, const char *name)
             result = gp_cuda.cuLibraryGetManaged(&address, &size, m->handle, name);
     }
     if (result == CUDA_SUCCESS)
-        gp_buffer_add_global(m->handle, address, size);
+        buffer_add_global(m->handle, address, size);
     else if (result != CUDA_ERROR_NOT_FOUND && result != CUDA_ERROR_INVALID_VALUE)
         gp_memory_bar_replay(
             GP_REASON_TEXT(REPLAY_BARRED, "a module's variables could not be looked up"));
@@ -296,7 +296,7 @@ bool gp_module_is_loaded(const void *handle)
     return loaded;
 }
 
-void gp_modules_forget_context(CUcontext context)
+void modules_forget_context(CUcontext context)
 {
     struct module *m, *next;
     pthread_mutex_lock(&lock);

@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-extern const char gp_device_image[];
+extern const char device_image[];
 
-bool gp_worked(CUresult result, struct gp_reason *why)
+bool driver_worked(CUresult result, struct gp_reason *why)
 {
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         *why = GP_REASON(NO_ROOM);
@@ -29,7 +29,7 @@ static bool load(const struct gp_own_kernels *k, CUdevice device, struct gp_own_
     return true;
 }
 
-bool gp_own_kernels_load(struct gp_own_kernels *k, CUdevice device)
+bool own_kernels_load(struct gp_own_kernels *k, CUdevice device)
 {
     const struct {
         struct gp_own_kernel *kernel;
@@ -52,13 +52,13 @@ bool gp_own_kernels_load(struct gp_own_kernels *k, CUdevice device)
     bool ok = gp_cuda.cuMemHostAlloc(&host_answer, sizeof(*k->host_answer),
                                      CU_MEMHOSTALLOC_PORTABLE) == CUDA_SUCCESS;
     k->host_answer = host_answer;
-    ok = ok && gp_cuda.cuModuleLoadData(&k->module, gp_device_image) == CUDA_SUCCESS;
+    ok = ok && gp_cuda.cuModuleLoadData(&k->module, device_image) == CUDA_SUCCESS;
     for (size_t i = 0; ok && i < sizeof(all) / sizeof(all[0]); i++)
         ok = load(k, device, all[i].kernel, all[i].name);
     return ok;
 }
 
-void gp_own_kernels_close(struct gp_own_kernels *k)
+void own_kernels_close(struct gp_own_kernels *k)
 {
     if (k->answer)
         gp_cuda.cuMemFree_v2(k->answer);
@@ -70,16 +70,16 @@ void gp_own_kernels_close(struct gp_own_kernels *k)
         gp_cuda.cuStreamDestroy_v2(k->stream);
 }
 
-CUresult gp_own_kernel_start(const struct gp_own_kernels *k, const struct gp_own_kernel *kernel,
-                             uint64_t units, void **arguments)
+CUresult own_kernel_start(const struct gp_own_kernels *k, const struct gp_own_kernel *kernel,
+                          uint64_t units, void **arguments)
 {
     unsigned blocks = units < kernel->blocks ? (unsigned)units : kernel->blocks;
-    return gp_own_kernel_start_on(k->stream, false, kernel->function, blocks, GP_UNIT_THREADS,
-                                  arguments);
+    return own_kernel_start_on(k->stream, false, kernel->function, blocks, GP_UNIT_THREADS,
+                               arguments);
 }
 
-CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function,
-                                unsigned blocks, unsigned threads, void **arguments)
+CUresult own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function, unsigned blocks,
+                             unsigned threads, void **arguments)
 {
     PFN_cuLaunchKernel_v4000 launch =
         per_thread ? gp_cuda.cuLaunchKernel_ptsz : gp_cuda.cuLaunchKernel;
@@ -88,10 +88,10 @@ CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction fun
     return launch(function, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL);
 }
 
-CUresult gp_answer_clear(struct gp_own_kernels *k)
+CUresult answer_clear(struct gp_own_kernels *k)
 {
     if (!k->answer) {
-        CUresult result = gp_own_memory(&k->answer, sizeof(*k->host_answer));
+        CUresult result = own_memory(&k->answer, sizeof(*k->host_answer));
         if (result != CUDA_SUCCESS)
             return result;
     }
@@ -99,7 +99,7 @@ CUresult gp_answer_clear(struct gp_own_kernels *k)
                                     k->stream);
 }
 
-CUresult gp_answer_fetch(struct gp_own_kernels *k)
+CUresult answer_fetch(struct gp_own_kernels *k)
 {
     CUresult result =
         gp_cuda.cuMemcpyDtoHAsync_v2(k->host_answer, k->answer, sizeof(*k->host_answer), k->stream);

@@ -22,24 +22,24 @@ struct gp_own_kernels {
 };
 
 /* False where they cannot be loaded; close them all the same. */
-bool gp_own_kernels_load(struct gp_own_kernels *kernels, CUdevice device);
+bool own_kernels_load(struct gp_own_kernels *kernels, CUdevice device);
 /* Gives back all that lies in the context, the stream too. Not where the context is gone. */
-void gp_own_kernels_close(struct gp_own_kernels *kernels);
+void own_kernels_close(struct gp_own_kernels *kernels);
 
 /* Starts one with as many blocks as have something to do. */
-CUresult gp_own_kernel_start(const struct gp_own_kernels *kernels,
-                             const struct gp_own_kernel *kernel, uint64_t units, void **arguments);
+CUresult own_kernel_start(const struct gp_own_kernels *kernels, const struct gp_own_kernel *kernel,
+                          uint64_t units, void **arguments);
 
 /* Starts one in a stream of the program (of the default ones the thread's own, when per_thread). */
-CUresult gp_own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function,
-                                unsigned blocks, unsigned threads, void **arguments);
+CUresult own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function, unsigned blocks,
+                             unsigned threads, void **arguments);
 
 /* Zeroes the answer; the list in it needs no more than its count. */
-CUresult gp_answer_clear(struct gp_own_kernels *kernels);
+CUresult answer_clear(struct gp_own_kernels *kernels);
 /* Waits for all that was started, and fetches the answer. */
-CUresult gp_answer_fetch(struct gp_own_kernels *kernels);
+CUresult answer_fetch(struct gp_own_kernels *kernels);
 
 /* True for CUDA_SUCCESS; else the reason is in *why. */
-bool gp_worked(CUresult result, struct gp_reason *why);
+bool driver_worked(CUresult result, struct gp_reason *why);
 
 #endif

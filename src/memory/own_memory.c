@@ -5,7 +5,7 @@
 
 /* Whole blocks. A kernel that writes past the end of a small buffer often does no harm by itself:
  * nobody uses the rest of the block. There it must not find our tables. */
-CUresult gp_own_memory(CUdeviceptr *address, uint64_t bytes)
+CUresult own_memory(CUdeviceptr *address, uint64_t bytes)
 {
     uint64_t blocks = (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
     CUresult result = gp_cuda.cuMemAlloc_v2(address, blocks * BLOCK_BYTES);

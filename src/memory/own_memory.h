@@ -8,6 +8,6 @@
 #include <stdint.h>
 
 /* At least so many bytes; 0 in *address where that fails. */
-CUresult gp_own_memory(CUdeviceptr *address, uint64_t bytes);
+CUresult own_memory(CUdeviceptr *address, uint64_t bytes);
 
 #endif

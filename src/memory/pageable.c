@@ -9,7 +9,7 @@
 #define LOWEST 0x10000u
 #define HIGHEST ((uint64_t)1 << 56)
 
-bool gp_is_readable(uint64_t address)
+bool host_is_readable(uint64_t address)
 {
     if (address < LOWEST || address >= HIGHEST)
         return false;

@@ -7,6 +7,6 @@
 
 /* True when this process can read the byte at the address, which may be any number. Stretches of
  * addresses that a driver keeps for its devices are not readable. About a microsecond. */
-bool gp_is_readable(uint64_t address);
+bool host_is_readable(uint64_t address);
 
 #endif

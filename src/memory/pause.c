@@ -2,12 +2,12 @@
 
 #include "memory/own_kernels.h"
 
-extern const char gp_device_image[];
+extern const char device_image[];
 
 bool gp_pause_load(struct gp_pause *p)
 {
     *p = (struct gp_pause){0};
-    if (gp_cuda.cuModuleLoadData(&p->module, gp_device_image) != CUDA_SUCCESS)
+    if (gp_cuda.cuModuleLoadData(&p->module, device_image) != CUDA_SUCCESS)
         return false;
     if (gp_cuda.cuModuleGetFunction(&p->function, p->module, "gp_pause") == CUDA_SUCCESS) {
         /* Else the driver does it at the first launch, and may wait for the context then. */
@@ -30,6 +30,6 @@ bool gp_pause_on(const struct gp_pause *p, CUstream stream, bool per_thread_stre
                  uint64_t nanoseconds)
 {
     void *arguments[] = {&nanoseconds};
-    return p->function && gp_own_kernel_start_on(stream, per_thread_stream, p->function, 1, 1,
-                                                 arguments) == CUDA_SUCCESS;
+    return p->function && own_kernel_start_on(stream, per_thread_stream, p->function, 1, 1,
+                                              arguments) == CUDA_SUCCESS;
 }

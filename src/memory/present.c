@@ -55,8 +55,8 @@ static CUresult move_by_driver(const struct gp_segments *moves, CUstream stream)
     return result;
 }
 
-CUresult gp_snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                              CUstream stream, bool per_thread)
+CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                           CUstream stream, bool per_thread)
 {
     struct gp_few_segments few = {0};
     uint32_t count = (uint32_t)list->count;
@@ -66,8 +66,8 @@ CUresult gp_snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segme
         return CUDA_SUCCESS;
     memcpy(few.of, list->list, count * sizeof(*few.of));
     unsigned most = s->own.copy_few.blocks, blocks = units < most ? (unsigned)units : most;
-    return gp_own_kernel_start_on(stream, per_thread, s->own.copy_few.function, blocks,
-                                  GP_UNIT_THREADS, arguments);
+    return own_kernel_start_on(stream, per_thread, s->own.copy_few.function, blocks,
+                               GP_UNIT_THREADS, arguments);
 }
 
 static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves)
@@ -75,7 +75,7 @@ static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves
     uint32_t count = (uint32_t)moves->count;
     uint64_t begin = 0;
     void *arguments[] = {&moves->table, &count, &begin, &moves->units};
-    return gp_own_kernel_start(&s->own, &s->own.copy, moves->units, arguments);
+    return own_kernel_start(&s->own, &s->own.copy, moves->units, arguments);
 }
 
 /* Does not wait. Where there is no room for a table of many, the driver does it as well. */
@@ -84,9 +84,9 @@ static CUresult move(const struct gp_snapshot *s, struct gp_segments *moves, boo
     bool few = moves->count <= GP_FEW_SEGMENTS;
     if (!moves->count)
         return CUDA_SUCCESS;
-    if (by_driver || (!few && gp_segments_upload(moves, s->own.stream) != CUDA_SUCCESS))
+    if (by_driver || (!few && segments_upload(moves, s->own.stream) != CUDA_SUCCESS))
         return move_by_driver(moves, s->own.stream);
-    return few ? gp_snapshot_copy_few(s, moves, s->own.stream, false) : move_many(s, moves);
+    return few ? snapshot_copy_few(s, moves, s->own.stream, false) : move_many(s, moves);
 }
 
 static CUresult wait(struct gp_snapshot *s, CUresult result)
@@ -122,16 +122,16 @@ bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason 
     CUresult result = move(s, &s->present, false);
     if (s->present.count && to_wait)
         result = wait(s, result);
-    gp_segments_clear(&s->present);
+    segments_clear(&s->present);
     s->present_bytes = 0;
-    return gp_worked(result, why);
+    return driver_worked(result, why);
 }
 
 /* On the device alone: the bus would take longer than all the rest. */
 static uint64_t take_room(struct gp_snapshot *s, const struct gp_segment *segment)
 {
     uint64_t bytes = segment->bytes;
-    uint64_t saved = gp_arena_take(&s->final.arena, segment->live, &bytes);
+    uint64_t saved = arena_take(&s->final.arena, segment->live, &bytes);
     return bytes == segment->bytes && !s->final.arena.host_used ? saved : 0;
 }
 
@@ -148,7 +148,7 @@ static bool fits_beside(const struct gp_snapshot *s, struct gp_held_copy *const 
             if (found == PARTLY)
                 return false;
             if (found == APART)
-                *missing += gp_arena_need(copy->list[i].bytes);
+                *missing += arena_need(copy->list[i].bytes);
         }
     }
     return true;
@@ -168,8 +168,8 @@ static bool begin_anew(struct gp_snapshot *s, struct gp_held_copy *const *copies
     if (!gp_snapshot_put_back(s, true, why))
         return false;
     fits_beside(s, copies, count ? 1 : 0, &one);
-    return !one || gp_final_lend(&s->final, &s->arena, before + one, why) ||
-           gp_final_lend(&s->final, &s->arena, one, why);
+    return !one || final_lend(&s->final, &s->arena, before + one, why) ||
+           final_lend(&s->final, &s->arena, one, why);
 }
 
 static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, struct gp_reason *why)
@@ -180,10 +180,10 @@ static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, st
         return found == SAME;
     uint64_t saved = take_room(s, segment);
     *why = GP_REASON(NO_ROOM);
-    s->present_bytes += gp_arena_need(segment->bytes);
+    s->present_bytes += arena_need(segment->bytes);
     return saved &&
-           gp_segments_add(&s->present, segment->live, saved, segment->bytes, segment->start) &&
-           gp_segments_add(&s->moves, segment->live, saved, segment->bytes, segment->start);
+           segments_add(&s->present, segment->live, saved, segment->bytes, segment->start) &&
+           segments_add(&s->moves, segment->live, saved, segment->bytes, segment->start);
 }
 
 /* All pieces or none: the list has those that are kept, and no copy has come to the others yet. */
@@ -193,13 +193,13 @@ static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size
     bool listed = true;
     size_t before = s->present.count;
     uint64_t bytes = s->present_bytes;
-    gp_segments_clear(&s->moves);
+    segments_clear(&s->moves);
     for (size_t c = 0; c < count; c++)
         for (size_t i = 0; i < copies[c]->segments.count && listed; i++)
             listed = list_one(s, &copies[c]->segments.list[i], why);
-    if (listed && gp_worked(move(s, &s->moves, by_driver), why))
+    if (listed && driver_worked(move(s, &s->moves, by_driver), why))
         return true;
-    gp_segments_cut(&s->present, before);
+    segments_cut(&s->present, before);
     s->present_bytes = bytes;
     return false;
 }
@@ -221,9 +221,8 @@ bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, 
         return false;
     *why = GP_REASON(NO_MEMORY);
     /* The first so that it is known which memory the launch reaches. */
-    if (!gp_segments_copy(&s->restored, &copy->segments) ||
-        !gp_segments_copy(&s->moves, &copy->segments))
+    if (!segments_copy(&s->restored, &copy->segments) || !segments_copy(&s->moves, &copy->segments))
         return false;
     reverse(&s->moves);
-    return gp_worked(wait(s, move(s, &s->moves, by_driver)), why);
+    return driver_worked(wait(s, move(s, &s->moves, by_driver)), why);
 }

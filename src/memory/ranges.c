@@ -23,7 +23,7 @@ static size_t count_before(const struct gp_ranges *r, uint64_t address)
     return low;
 }
 
-unsigned gp_ranges_find(const struct gp_ranges *r, uint64_t address, size_t found[2])
+unsigned ranges_find(const struct gp_ranges *r, uint64_t address, size_t found[2])
 {
     unsigned count = 0;
     if (!r->count || address < r->ranges[0].start || address > r->ranges[r->count - 1].end)
@@ -262,13 +262,13 @@ static bool read_all(struct gp_ranges *r, CUcontext context, int device)
     return r->complete;
 }
 
-bool gp_ranges_update(struct gp_ranges *r, CUcontext context, int device)
+bool ranges_update(struct gp_ranges *r, CUcontext context, int device)
 {
-    bool followed = gp_buffers_changes(&r->generation, context, device, follow, r);
+    bool followed = buffers_changes(&r->generation, context, device, follow, r);
     return (followed && r->complete) || read_all(r, context, device);
 }
 
-void gp_ranges_free(struct gp_ranges *r)
+void ranges_free(struct gp_ranges *r)
 {
     free(r->ranges);
     free(r->facts);
@@ -295,7 +295,7 @@ static size_t cut_at(struct gp_ranges *r, size_t index, struct gp_range range)
     return before;
 }
 
-void gp_ranges_add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)
+void ranges_add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)
 {
     size_t index = count_before(r, range.start);
     if (index > 0)
@@ -305,7 +305,7 @@ void gp_ranges_add(struct gp_ranges *r, struct gp_range range, struct gp_range_f
     insert_at(r, index, range, facts);
 }
 
-void gp_ranges_clear(struct gp_ranges *r)
+void ranges_clear(struct gp_ranges *r)
 {
     r->count = 0;
     r->bytes = 0;
@@ -347,7 +347,7 @@ static bool list_owners(struct gp_ranges *r)
     return true;
 }
 
-bool gp_ranges_of(struct gp_ranges *r, const void *owner, gp_range_visit *visit, void *data)
+bool ranges_of(struct gp_ranges *r, const void *owner, gp_range_visit *visit, void *data)
 {
     if (!list_owners(r))
         return false;

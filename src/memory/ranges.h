@@ -37,20 +37,20 @@ struct gp_ranges {
 };
 
 /* Brings the ranges up to date with the list of buffers. False when out of memory. */
-bool gp_ranges_update(struct gp_ranges *ranges, CUcontext context, int device);
-void gp_ranges_free(struct gp_ranges *ranges);
+bool ranges_update(struct gp_ranges *ranges, CUcontext context, int device);
+void ranges_free(struct gp_ranges *ranges);
 
 /* Ranges that follow no list: adds one, to which its part of each other one goes over. Where there
  * is no memory for that they are not complete any more. */
-void gp_ranges_add(struct gp_ranges *ranges, struct gp_range range, struct gp_range_facts facts);
-void gp_ranges_clear(struct gp_ranges *ranges);
+void ranges_add(struct gp_ranges *ranges, struct gp_range range, struct gp_range_facts facts);
+void ranges_clear(struct gp_ranges *ranges);
 
 /* The ranges that an address points into, or just behind the end of: none, one or two. */
-unsigned gp_ranges_find(const struct gp_ranges *ranges, uint64_t address, size_t found[2]);
+unsigned ranges_find(const struct gp_ranges *ranges, uint64_t address, size_t found[2]);
 
 /* Calls visit with each variable of the module or library; with all variables for NULL. False where
  * out of memory. */
 typedef void gp_range_visit(size_t range, void *data);
-bool gp_ranges_of(struct gp_ranges *ranges, const void *owner, gp_range_visit *visit, void *data);
+bool ranges_of(struct gp_ranges *ranges, const void *owner, gp_range_visit *visit, void *data);
 
 #endif

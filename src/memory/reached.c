@@ -25,7 +25,7 @@ static bool make_marks(struct gp_reached *r)
     return true;
 }
 
-void gp_reached_clear(struct gp_reached *r)
+void reached_clear(struct gp_reached *r)
 {
     r->round++;
     r->count = r->roots = 0;
@@ -35,19 +35,19 @@ void gp_reached_clear(struct gp_reached *r)
     r->bytes = r->needed = 0;
 }
 
-bool gp_reached_update(struct gp_reached *r, CUcontext context, CUdevice device)
+bool reached_update(struct gp_reached *r, CUcontext context, CUdevice device)
 {
-    return gp_ranges_update(&r->ranges, context, device) && make_marks(r);
+    return ranges_update(&r->ranges, context, device) && make_marks(r);
 }
 
-void gp_reached_free(struct gp_reached *r)
+void reached_free(struct gp_reached *r)
 {
-    gp_ranges_free(&r->ranges);
+    ranges_free(&r->ranges);
     free(r->list);
     free(r->marks);
 }
 
-void gp_reach(size_t range, void *reached)
+void reach_range(size_t range, void *reached)
 {
     struct gp_reached *r = reached;
     if (r->marks[range] == r->round)
@@ -70,41 +70,41 @@ void gp_reach(size_t range, void *reached)
     r->list[r->count++] = range;
     uint64_t bytes = r->ranges.ranges[range].end - r->ranges.ranges[range].start;
     r->bytes += bytes;
-    r->needed += gp_arena_need(bytes);
+    r->needed += arena_need(bytes);
 }
 
-void gp_reach_all(struct gp_reached *r)
+void reach_all(struct gp_reached *r)
 {
     for (size_t i = 0; i < r->ranges.count; i++)
-        gp_reach(i, r);
+        reach_range(i, r);
 }
 
-bool gp_reached_is_ours(const struct gp_reached *r, struct gp_reason *why)
+bool reached_is_ours(const struct gp_reached *r, struct gp_reason *why)
 {
     if (r->not_ours.cause)
         *why = r->not_ours;
     return !r->not_ours.cause;
 }
 
-bool gp_reached_all_is_ours(struct gp_reached *r, struct gp_reason *why)
+bool reached_all_is_ours(struct gp_reached *r, struct gp_reason *why)
 {
     for (size_t i = 0; i < r->ranges.count && !r->not_ours.cause; i++)
         r->not_ours = r->ranges.facts[i].not_ours;
-    return gp_reached_is_ours(r, why);
+    return reached_is_ours(r, why);
 }
 
-bool gp_reach_from_parameters(struct gp_reached *r, const struct gp_reach *launch, bool pageable,
-                              struct gp_reason *why)
+bool reach_from_parameters(struct gp_reached *r, const struct gp_reach *launch, bool pageable,
+                           struct gp_reason *why)
 {
     const char *bytes = launch->parameters;
     uint64_t word;
     for (size_t at = 0; at + sizeof(word) <= launch->parameters_size; at++) {
         memcpy(&word, bytes + at, sizeof(word));
         size_t found[2];
-        unsigned count = gp_ranges_find(&r->ranges, word, found);
+        unsigned count = ranges_find(&r->ranges, word, found);
         for (unsigned i = 0; i < count; i++)
-            gp_reach(found[i], r);
-        if (pageable && !count && at % 4 == 0 && word >= LEAST_PAGEABLE && gp_is_readable(word)) {
+            reach_range(found[i], r);
+        if (pageable && !count && at % 4 == 0 && word >= LEAST_PAGEABLE && host_is_readable(word)) {
             *why = GP_REASON_TEXT(HOST_MEMORY,
                                   "a parameter points to host memory that is not page-locked");
             return false;
@@ -115,10 +115,10 @@ bool gp_reach_from_parameters(struct gp_reached *r, const struct gp_reach *launc
 
 static bool reach_from_module(struct gp_reached *r, const void *module)
 {
-    return gp_ranges_of(&r->ranges, gp_module_is_loaded(module) ? module : NULL, gp_reach, r);
+    return ranges_of(&r->ranges, gp_module_is_loaded(module) ? module : NULL, reach_range, r);
 }
 
-bool gp_reach_from_modules(struct gp_reached *r, const struct gp_reach *launch)
+bool reach_from_modules(struct gp_reached *r, const struct gp_reach *launch)
 {
     bool listed = reach_from_module(r, launch->module);
     for (unsigned i = 0; listed && i < launch->more_module_count; i++)
@@ -128,7 +128,7 @@ bool gp_reach_from_modules(struct gp_reached *r, const struct gp_reach *launch)
 
 /* The ranges after the seen reach are there in case the launch reaches more; the host may well be
  * using managed memory of that kind. */
-bool gp_reached_is_watched(const struct gp_reached *r, size_t index)
+bool reached_is_watched(const struct gp_reached *r, size_t index)
 {
     enum gp_buffer_kind kind = r->ranges.facts[r->list[index]].kind;
     return kind == GP_BUFFER_HOST || (kind == GP_BUFFER_MANAGED && index >= r->seen);

@@ -21,27 +21,27 @@ struct gp_reached {
 };
 
 /* Forgets the last launch. */
-void gp_reached_clear(struct gp_reached *reached);
+void reached_clear(struct gp_reached *reached);
 /* Brings the ranges up to date. False when out of memory. */
-bool gp_reached_update(struct gp_reached *reached, CUcontext context, CUdevice device);
-void gp_reached_free(struct gp_reached *reached);
+bool reached_update(struct gp_reached *reached, CUcontext context, CUdevice device);
+void reached_free(struct gp_reached *reached);
 
 /* A gp_range_visit: the range is reached. */
-void gp_reach(size_t range, void *reached);
-void gp_reach_all(struct gp_reached *reached);
+void reach_range(size_t range, void *reached);
+void reach_all(struct gp_reached *reached);
 
 /* Every 8 bytes of the parameters, wherever they begin. False, with the reason in *why, where one
  * points to the host's ordinary memory, and kernels can write that (`pageable`). */
-bool gp_reach_from_parameters(struct gp_reached *reached, const struct gp_reach *launch,
-                              bool pageable, struct gp_reason *why);
+bool reach_from_parameters(struct gp_reached *reached, const struct gp_reach *launch, bool pageable,
+                           struct gp_reason *why);
 /* The variables a kernel can name are those of its module. False when out of memory. */
-bool gp_reach_from_modules(struct gp_reached *reached, const struct gp_reach *launch);
+bool reach_from_modules(struct gp_reached *reached, const struct gp_reach *launch);
 
 /* Whether all that is reached, or all that there is, may be put back; else why not. */
-bool gp_reached_is_ours(const struct gp_reached *reached, struct gp_reason *why);
-bool gp_reached_all_is_ours(struct gp_reached *reached, struct gp_reason *why);
+bool reached_is_ours(const struct gp_reached *reached, struct gp_reason *why);
+bool reached_all_is_ours(struct gp_reached *reached, struct gp_reason *why);
 
 /* True where the index-th is compared only, and never put back. */
-bool gp_reached_is_watched(const struct gp_reached *reached, size_t index);
+bool reached_is_watched(const struct gp_reached *reached, size_t index);
 
 #endif

@@ -18,29 +18,28 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
 {
     struct gp_reason why;
     struct gp_reached *r = &s->reached;
-    gp_reached_clear(r);
+    reached_clear(r);
     return launch->parameters_known && !launch->everything &&
-           gp_arrays_list(&s->arrays, s->context, &why) && !s->arrays.count &&
-           gp_reached_update(r, s->context, s->device) &&
-           gp_reach_from_parameters(r, launch, s->pageable, &why) &&
-           gp_reach_from_modules(r, launch) && gp_reached_is_ours(r, &why) && !r->out_of_memory &&
-           r->count <= GP_FEW_SEGMENTS && may_be_copied_there(r, launch->module);
+           arrays_list(&s->arrays, s->context, &why) && !s->arrays.count &&
+           reached_update(r, s->context, s->device) &&
+           reach_from_parameters(r, launch, s->pageable, &why) && reach_from_modules(r, launch) &&
+           reached_is_ours(r, &why) && !r->out_of_memory && r->count <= GP_FEW_SEGMENTS &&
+           may_be_copied_there(r, launch->module);
 }
 
 static bool take_room(struct gp_snapshot *s)
 {
-    gp_arena_clear(&s->arena);
-    gp_segments_clear(&s->restored);
-    gp_segments_clear(&s->watched);
-    if (!gp_arena_fits(&s->arena, s->reached.needed) ||
-        s->final.arena.device_size < s->reached.needed)
+    arena_clear(&s->arena);
+    segments_clear(&s->restored);
+    segments_clear(&s->watched);
+    if (!arena_fits(&s->arena, s->reached.needed) || s->final.arena.device_size < s->reached.needed)
         return false;
     for (size_t i = 0; i < s->reached.count; i++) {
         const struct gp_range *range = &s->reached.ranges.ranges[s->reached.list[i]];
         uint64_t bytes = range->end - range->start;
-        uint64_t saved = gp_arena_take(&s->arena, range->start, &bytes);
+        uint64_t saved = arena_take(&s->arena, range->start, &bytes);
         if (!saved || bytes < range->end - range->start ||
-            !gp_segments_add(&s->restored, range->start, saved, bytes, range->start))
+            !segments_add(&s->restored, range->start, saved, bytes, range->start))
             return false;
     }
     return true;
@@ -55,18 +54,18 @@ struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struc
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread)
 {
-    return gp_snapshot_copy_few(s, &copy->segments, stream, per_thread);
+    return snapshot_copy_few(s, &copy->segments, stream, per_thread);
 }
 
 /* The copies, to be searched where they lie. The search copies as well: each onto itself. */
 static bool list_copies(struct gp_segments *list, const struct gp_held_copy *copy)
 {
-    gp_segments_clear(list);
+    segments_clear(list);
     for (size_t i = 0; i < copy->segments.count; i++) {
         const struct gp_segment *segment = &copy->segments.list[i];
         uint64_t before = segment->live - segment->start;
-        if (!gp_segments_add(list, segment->saved, segment->saved, segment->bytes,
-                             segment->saved - before))
+        if (!segments_add(list, segment->saved, segment->saved, segment->bytes,
+                          segment->saved - before))
             return false;
     }
     return true;
@@ -97,11 +96,11 @@ static bool search(struct gp_snapshot *s, struct gp_segments *copies, struct gp_
                    struct gp_ranges *ranges, struct gp_reason *why)
 {
     copies->units_done = 0;
-    bool searched = gp_worked(gp_answer_clear(&s->own), why) &&
-                    gp_worked(gp_lookup_update(lookup, ranges, s->own.stream), why) &&
-                    gp_worked(gp_snapshot_copy_new(s, copies, lookup), why);
-    CUresult answered = gp_answer_fetch(&s->own);
-    return searched && gp_worked(answered, why);
+    bool searched = driver_worked(answer_clear(&s->own), why) &&
+                    driver_worked(lookup_update(lookup, ranges, s->own.stream), why) &&
+                    driver_worked(snapshot_copy_new(s, copies, lookup), why);
+    CUresult answered = answer_fetch(&s->own);
+    return searched && driver_worked(answered, why);
 }
 
 /* The memory to which the copies led may have been freed since. */
@@ -109,7 +108,7 @@ static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
                           const struct gp_held_copy *copy, bool *nowhere, struct gp_reason *why)
 {
     struct gp_ranges *freed = &s->freed.ranges;
-    bool known, any = gp_freed_after(&s->freed, copy->made, &known);
+    bool known, any = freed_after(&s->freed, copy->made, &known);
     *nowhere = known;
     if (!any || !known || !freed->count)
         return true;
@@ -124,23 +123,23 @@ bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *cop
 {
     struct gp_segments *list = &s->watched;
     gp_snapshot_set_in_use(s, true);
-    gp_reached_clear(&s->reached);
+    reached_clear(&s->reached);
     *why = GP_REASON(NO_MEMORY);
-    bool searched = gp_reached_update(&s->reached, s->context, s->device) &&
-                    list_copies(list, copy) && search(s, list, &s->lookup, &s->reached.ranges, why);
+    bool searched = reached_update(&s->reached, s->context, s->device) && list_copies(list, copy) &&
+                    search(s, list, &s->lookup, &s->reached.ranges, why);
     *whole = searched && is_all_copied(s, copy, &s->reached.ranges, false);
     searched = searched && (!*whole || leads_nowhere(s, list, copy, whole, why));
-    gp_segments_clear(list);
+    segments_clear(list);
     return searched;
 }
 
 void gp_snapshot_note_freed(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes)
 {
-    if (gp_buffer_may_concern(address, s->context, s->device))
-        gp_freed_add(&s->freed, address, bytes);
+    if (buffer_may_concern(address, s->context, s->device))
+        freed_add(&s->freed, address, bytes);
 }
 
 void gp_snapshot_forget_freed(struct gp_snapshot *s)
 {
-    gp_freed_clear(&s->freed);
+    freed_clear(&s->freed);
 }

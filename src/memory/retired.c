@@ -208,7 +208,7 @@ void gp_retired_forget(CUcontext context)
         free(r);
 }
 
-uint64_t gp_retired_bytes(CUdevice device)
+uint64_t retired_bytes(CUdevice device)
 {
     pthread_mutex_lock(&lock);
     uint64_t bytes = bytes_of(device, false);

@@ -29,6 +29,6 @@ void gp_retired_free(CUcontext context);
 /* Forgets it: it has gone with its context. */
 void gp_retired_forget(CUcontext context);
 /* Bytes that are kept on the device, but for those of pools. */
-uint64_t gp_retired_bytes(CUdevice device);
+uint64_t retired_bytes(CUdevice device);
 
 #endif

@@ -4,7 +4,7 @@ static CUresult compare_watched(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->watched.count;
     void *arguments[] = {&s->watched.table, &count, &s->watched.units, &s->own.answer};
-    return count ? gp_own_kernel_start(&s->own, &s->own.compare, s->watched.units, arguments)
+    return count ? own_kernel_start(&s->own, &s->own.compare, s->watched.units, arguments)
                  : CUDA_SUCCESS;
 }
 
@@ -14,7 +14,7 @@ static CUresult may_restore_arrays(struct gp_snapshot *s, bool *may)
     *may = s->arrays.count > 0;
     if (!*may || !s->watched.count)
         return CUDA_SUCCESS;
-    CUresult result = gp_answer_fetch(&s->own);
+    CUresult result = answer_fetch(&s->own);
     *may = result == CUDA_SUCCESS && !s->own.host_answer->watched;
     return result;
 }
@@ -24,9 +24,9 @@ static CUresult restore_arrays(struct gp_snapshot *s, bool first)
     bool may;
     CUresult result = may_restore_arrays(s, &may);
     if (result == CUDA_SUCCESS && may && first)
-        result = gp_arrays_save(&s->arrays, GP_AFTER, s->own.stream);
+        result = arrays_save(&s->arrays, GP_AFTER, s->own.stream);
     if (result == CUDA_SUCCESS && may)
-        result = gp_arrays_restore(&s->arrays, GP_BEFORE, s->own.stream);
+        result = arrays_restore(&s->arrays, GP_BEFORE, s->own.stream);
     return result;
 }
 
@@ -34,7 +34,7 @@ static CUresult restore(struct gp_snapshot *s)
 {
     uint32_t count = (uint32_t)s->restored.count;
     void *arguments[] = {&s->restored.table, &count, &s->restored.units, &s->own.answer};
-    return count ? gp_own_kernel_start(&s->own, &s->own.rewind, s->restored.units, arguments)
+    return count ? own_kernel_start(&s->own, &s->own.rewind, s->restored.units, arguments)
                  : CUDA_SUCCESS;
 }
 
@@ -45,7 +45,7 @@ static CUresult keep(struct gp_snapshot *s)
     void *arguments[] = {&s->restored.table, &count,        &s->restored.units,
                          &s->own.answer,     &f->positions, &f->arena.device,
                          &f->arena.host,     &f->on_device, &f->capacity};
-    return count ? gp_own_kernel_start(&s->own, &s->own.keep, s->restored.units, arguments)
+    return count ? own_kernel_start(&s->own, &s->own.keep, s->restored.units, arguments)
                  : CUDA_SUCCESS;
 }
 
@@ -55,7 +55,7 @@ static CUresult restore_kept(struct gp_snapshot *s)
     void *arguments[] = {&s->restored.table,  &count,
                          &s->restored.units,  &s->own.answer,
                          &s->final.positions, &s->final.capacity};
-    return count ? gp_own_kernel_start(&s->own, &s->own.rewind_kept, s->restored.units, arguments)
+    return count ? own_kernel_start(&s->own, &s->own.rewind_kept, s->restored.units, arguments)
                  : CUDA_SUCCESS;
 }
 
@@ -66,7 +66,7 @@ static CUresult put_back(struct gp_snapshot *s)
     struct gp_final *f = &s->final;
     void *arguments[] = {&s->restored.table, &count,         &s->restored.units, &f->positions,
                          &f->arena.device,   &f->arena.host, &f->on_device};
-    return count ? gp_own_kernel_start(&s->own, &s->own.put_back, s->restored.units, arguments)
+    return count ? own_kernel_start(&s->own, &s->own.put_back, s->restored.units, arguments)
                  : CUDA_SUCCESS;
 }
 
@@ -74,9 +74,9 @@ static CUresult put_back(struct gp_snapshot *s)
  * for `kept` units or as many as there are. The answer says so. */
 static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, struct gp_reason *why)
 {
-    if (!gp_final_prepare(&s->final, &s->arena, s->restored.units, kept, s->own.stream, why))
+    if (!final_prepare(&s->final, &s->arena, s->restored.units, kept, s->own.stream, why))
         return false;
-    CUresult result = gp_answer_clear(&s->own);
+    CUresult result = answer_clear(&s->own);
     if (result == CUDA_SUCCESS)
         result = compare_watched(s);
     if (result == CUDA_SUCCESS)
@@ -85,12 +85,12 @@ static bool keep_and_rewind(struct gp_snapshot *s, uint32_t kept, struct gp_reas
         result == CUDA_SUCCESS; /* parts of the rest that were started may have been done */
     if (result == CUDA_SUCCESS)
         result = restore_kept(s);
-    CUresult asked = gp_answer_fetch(&s->own);
-    if (!gp_worked(result, why) || !gp_worked(asked, why))
+    CUresult asked = answer_fetch(&s->own);
+    if (!driver_worked(result, why) || !driver_worked(asked, why))
         return false;
     s->rewound = !s->own.host_answer->watched && s->own.host_answer->kept <= s->final.capacity;
-    return !s->rewound ||
-           (gp_worked(restore_arrays(s, true), why) && gp_worked(gp_answer_fetch(&s->own), why));
+    return !s->rewound || (driver_worked(restore_arrays(s, true), why) &&
+                           driver_worked(answer_fetch(&s->own), why));
 }
 
 /* The first time: the changes of the program's own run are kept. */
@@ -111,15 +111,15 @@ static bool rewind_first(struct gp_snapshot *s, struct gp_reason *why)
 static bool rewind_again(struct gp_snapshot *s, struct gp_reason *why)
 {
     /* Parts of it that are started are waited for. */
-    CUresult result = gp_answer_clear(&s->own);
+    CUresult result = answer_clear(&s->own);
     if (result == CUDA_SUCCESS)
         result = compare_watched(s);
     if (result == CUDA_SUCCESS)
         result = restore_arrays(s, false);
     if (result == CUDA_SUCCESS)
         result = restore(s);
-    CUresult asked = gp_answer_fetch(&s->own);
-    return gp_worked(result, why) && gp_worked(asked, why);
+    CUresult asked = answer_fetch(&s->own);
+    return driver_worked(result, why) && driver_worked(asked, why);
 }
 
 bool gp_snapshot_rewind(struct gp_snapshot *s, struct gp_reason *why)
@@ -133,9 +133,9 @@ bool gp_snapshot_finish(struct gp_snapshot *s, struct gp_reason *why)
         return true;
     CUresult result = put_back(s);
     if (result == CUDA_SUCCESS)
-        result = gp_arrays_restore(&s->arrays, GP_AFTER, s->own.stream);
+        result = arrays_restore(&s->arrays, GP_AFTER, s->own.stream);
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-    s->rewound = !gp_worked(result, why) || !gp_worked(waited, why);
+    s->rewound = !driver_worked(result, why) || !driver_worked(waited, why);
     return !s->rewound;
 }
 

@@ -10,8 +10,8 @@ static uint64_t units_of(uint64_t live, uint64_t bytes)
     return (live % 16 + bytes + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES;
 }
 
-bool gp_segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t bytes,
-                     uint64_t start)
+bool segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t bytes,
+                  uint64_t start)
 {
     if (s->count == s->capacity) {
         size_t capacity = s->capacity ? 2 * s->capacity : 64;
@@ -27,20 +27,20 @@ bool gp_segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint6
     return true;
 }
 
-void gp_segments_clear(struct gp_segments *s)
+void segments_clear(struct gp_segments *s)
 {
     s->count = s->on_device = 0;
     s->units = s->units_done = 0;
 }
 
-void gp_segments_cut(struct gp_segments *s, size_t count)
+void segments_cut(struct gp_segments *s, size_t count)
 {
     if (count < s->count)
         s->units = s->list[count].first_unit;
     s->count = count;
 }
 
-bool gp_segments_reach(const struct gp_segments *s, uint64_t address, uint64_t bytes)
+bool segments_reach(const struct gp_segments *s, uint64_t address, uint64_t bytes)
 {
     for (size_t i = 0; i < s->count; i++)
         if (address < s->list[i].live + s->list[i].bytes && s->list[i].live < address + bytes)
@@ -48,9 +48,9 @@ bool gp_segments_reach(const struct gp_segments *s, uint64_t address, uint64_t b
     return false;
 }
 
-bool gp_segments_copy(struct gp_segments *s, const struct gp_segments *other)
+bool segments_copy(struct gp_segments *s, const struct gp_segments *other)
 {
-    gp_segments_clear(s);
+    segments_clear(s);
     if (other->count > s->capacity) {
         struct gp_segment *list = realloc(s->list, other->count * sizeof(*list));
         if (!list)
@@ -65,13 +65,13 @@ bool gp_segments_copy(struct gp_segments *s, const struct gp_segments *other)
     return true;
 }
 
-CUresult gp_segments_upload(struct gp_segments *s, CUstream stream)
+CUresult segments_upload(struct gp_segments *s, CUstream stream)
 {
     if (s->count > s->device_capacity) {
         if (s->table)
             gp_cuda.cuMemFree_v2(s->table);
         s->on_device = s->device_capacity = 0;
-        CUresult result = gp_own_memory(&s->table, s->capacity * sizeof(*s->list));
+        CUresult result = own_memory(&s->table, s->capacity * sizeof(*s->list));
         if (result != CUDA_SUCCESS)
             return result;
         s->device_capacity = s->capacity;
@@ -84,7 +84,7 @@ CUresult gp_segments_upload(struct gp_segments *s, CUstream stream)
                                         (s->count - from) * sizeof(*s->list), stream);
 }
 
-void gp_segments_free(struct gp_segments *s, bool context_alive)
+void segments_free(struct gp_segments *s, bool context_alive)
 {
     if (s->table && context_alive)
         gp_cuda.cuMemFree_v2(s->table);

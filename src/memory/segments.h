@@ -17,23 +17,23 @@ struct gp_segments {
 
 /* Adds memory that lies at `live`; `saved` is its copy or 0, `start` that of its buffer. False
  * when out of memory. */
-bool gp_segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
-                     uint64_t start);
-void gp_segments_clear(struct gp_segments *segments);
+bool segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
+                  uint64_t start);
+void segments_clear(struct gp_segments *segments);
 /* Leaves the first ones, on the host. */
-void gp_segments_cut(struct gp_segments *segments, size_t count);
+void segments_cut(struct gp_segments *segments, size_t count);
 
 /* True where some of that memory is among the segments. */
-bool gp_segments_reach(const struct gp_segments *segments, uint64_t address, uint64_t bytes);
+bool segments_reach(const struct gp_segments *segments, uint64_t address, uint64_t bytes);
 
 /* Makes the list equal to another one, on the host. False when out of memory. */
-bool gp_segments_copy(struct gp_segments *segments, const struct gp_segments *other);
+bool segments_copy(struct gp_segments *segments, const struct gp_segments *other);
 
 /* Puts the segments that were added since the last time on the device, in the order of the
  * stream. */
-CUresult gp_segments_upload(struct gp_segments *segments, CUstream stream);
+CUresult segments_upload(struct gp_segments *segments, CUstream stream);
 
 /* Frees the device's table as well, if the context still lives. */
-void gp_segments_free(struct gp_segments *segments, bool context_alive);
+void segments_free(struct gp_segments *segments, bool context_alive);
 
 #endif

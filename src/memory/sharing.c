@@ -17,7 +17,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-uint64_t gp_device_bit(int device)
+uint64_t device_bit(int device)
 {
     return device >= 0 && device < GP_MOST_DEVICES ? UINT64_C(1) << device : 0;
 }
@@ -78,7 +78,7 @@ static bool note_peers(CUcontext by, CUcontext owner, bool kernels)
 void gp_peer_enabled(CUcontext by, CUcontext owner)
 {
     note_peers(by, owner, true);
-    gp_buffers_changed();
+    buffers_changed();
 }
 
 void gp_peer_copies(CUcontext by, CUcontext owner)
@@ -86,7 +86,7 @@ void gp_peer_copies(CUcontext by, CUcontext owner)
     note_peers(by, owner, false);
 }
 
-bool gp_peer_reaches(CUcontext by, CUcontext owner)
+bool peer_reaches(CUcontext by, CUcontext owner)
 {
     if (atomic_load(&peers_count) == 0)
         return false;
@@ -135,7 +135,7 @@ static void forget_peers(CUcontext context)
         }
     }
     pthread_mutex_unlock(&lock);
-    gp_buffers_changed();
+    buffers_changed();
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ void gp_physical_also(CUmemGenericAllocationHandle handle, CUmemGenericAllocatio
         gp_memory_bar_replay(SHARED_UNKNOWN);
 }
 
-CUmemGenericAllocationHandle gp_physical_of(CUmemGenericAllocationHandle handle)
+CUmemGenericAllocationHandle physical_of_handle(CUmemGenericAllocationHandle handle)
 {
     pthread_mutex_lock(&lock);
     const struct shared *s = find(aliases, handle);
@@ -274,16 +274,16 @@ CUmemGenericAllocationHandle gp_physical_of(CUmemGenericAllocationHandle handle)
 
 void gp_physical_shared(CUmemGenericAllocationHandle handle)
 {
-    handle = gp_physical_of(handle);
+    handle = physical_of_handle(handle);
     pthread_mutex_lock(&lock);
     bool noted = find_or_add(&physical, handle) != NULL;
     pthread_mutex_unlock(&lock);
     if (!noted)
         gp_memory_bar_replay(SHARED_UNKNOWN);
-    gp_mappings_shared(handle);
+    mappings_shared(handle);
 }
 
-bool gp_physical_is_shared(CUmemGenericAllocationHandle handle)
+bool physical_is_shared(CUmemGenericAllocationHandle handle)
 {
     pthread_mutex_lock(&lock);
     bool shared = find(physical, handle) != NULL;
@@ -293,7 +293,7 @@ bool gp_physical_is_shared(CUmemGenericAllocationHandle handle)
 
 void gp_pool_set_access(CUmemoryPool pool, int device, bool writable)
 {
-    uint64_t bit = gp_device_bit(device);
+    uint64_t bit = device_bit(device);
     pthread_mutex_lock(&lock);
     struct shared *s = bit ? find_or_add(&pools, (uintptr_t)pool) : NULL;
     if (s)
@@ -301,10 +301,10 @@ void gp_pool_set_access(CUmemoryPool pool, int device, bool writable)
     pthread_mutex_unlock(&lock);
     if (!s)
         gp_memory_bar_replay(SHARED_UNKNOWN);
-    gp_pooled_set_access(pool, device, writable);
+    pooled_set_access(pool, device, writable);
 }
 
-uint64_t gp_pool_devices(CUmemoryPool pool)
+uint64_t pool_devices(CUmemoryPool pool)
 {
     uint64_t devices = 0;
     struct shared *s, *next;

@@ -21,12 +21,12 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, struct gp
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->own.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
         !gp_event_make(&s->idle, CU_EVENT_DISABLE_TIMING) ||
-        !gp_own_kernels_load(&s->own, s->device)) {
+        !own_kernels_load(&s->own, s->device)) {
         gp_snapshot_close(s, true);
         return NULL;
     }
     s->pageable = gp_device_attribute(s->device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) != 0;
-    gp_snapshot_list(s);
+    snapshot_list(s);
     return s;
 }
 
@@ -34,26 +34,26 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
 {
     if (!s)
         return;
-    gp_snapshot_unlist(s);
-    gp_lookup_free(&s->lookup, context_alive);
-    gp_freed_close(&s->freed, context_alive);
-    gp_segments_free(&s->restored, context_alive);
-    gp_segments_free(&s->watched, context_alive);
-    gp_segments_free(&s->hashed, context_alive);
-    gp_segments_free(&s->present, context_alive);
-    gp_segments_free(&s->moves, context_alive);
-    gp_final_free(&s->final, context_alive);
+    snapshot_unlist(s);
+    lookup_free(&s->lookup, context_alive);
+    freed_close(&s->freed, context_alive);
+    segments_free(&s->restored, context_alive);
+    segments_free(&s->watched, context_alive);
+    segments_free(&s->hashed, context_alive);
+    segments_free(&s->present, context_alive);
+    segments_free(&s->moves, context_alive);
+    final_free(&s->final, context_alive);
     if (context_alive) {
-        gp_arena_free(&s->arena);
-        gp_free_device(&s->hashes);
-        gp_free_device(&s->scratch);
-        gp_snapshot_free_stand_in(s);
-        gp_own_kernels_close(&s->own);
+        arena_free(&s->arena);
+        free_device_memory(&s->hashes);
+        free_device_memory(&s->scratch);
+        snapshot_free_stand_in(s);
+        own_kernels_close(&s->own);
         if (s->idle)
             gp_cuda.cuEventDestroy_v2(s->idle);
     }
-    gp_reached_free(&s->reached);
-    gp_arrays_free(&s->arrays);
+    reached_free(&s->reached);
+    arrays_free(&s->arrays);
     free(s->found);
     free(s);
 }
@@ -61,7 +61,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
 void gp_snapshot_leave(struct gp_snapshot *s)
 {
     if (s)
-        gp_snapshot_unlist(s);
+        snapshot_unlist(s);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -71,11 +71,11 @@ static bool take_room_for_next(struct gp_snapshot *s)
 {
     const struct gp_range *range = &s->reached.ranges.ranges[s->reached.list[s->with_room]];
     struct gp_segments *list =
-        gp_reached_is_watched(&s->reached, s->with_room) ? &s->watched : &s->restored;
+        reached_is_watched(&s->reached, s->with_room) ? &s->watched : &s->restored;
     for (uint64_t at = range->start; at < range->end;) {
         uint64_t bytes = range->end - at;
-        uint64_t saved = gp_arena_take(&s->arena, at, &bytes);
-        if (!saved || !gp_segments_add(list, at, saved, bytes, range->start))
+        uint64_t saved = arena_take(&s->arena, at, &bytes);
+        if (!saved || !segments_add(list, at, saved, bytes, range->start))
             return false;
         at += bytes;
     }
@@ -86,16 +86,16 @@ static bool take_room_for_next(struct gp_snapshot *s)
 static bool take_room_for_reached(struct gp_snapshot *s, struct gp_reason *why)
 {
     bool moved = false;
-    if (!gp_arena_reserve(&s->arena, &s->final.arena, s->reached.needed, &moved, why))
+    if (!arena_reserve(&s->arena, &s->final.arena, s->reached.needed, &moved, why))
         return false;
     if (moved || s->with_room == 0) {
-        gp_arena_clear(&s->arena);
-        gp_segments_clear(&s->restored);
-        gp_segments_clear(&s->watched);
+        arena_clear(&s->arena);
+        segments_clear(&s->restored);
+        segments_clear(&s->watched);
         s->with_room = 0;
         s->arrays_saved = false;
         *why = GP_REASON(NO_ROOM);
-        if (!gp_arrays_take(&s->arrays, &s->arena))
+        if (!arrays_take(&s->arrays, &s->arena))
             return false;
     }
     *why = GP_REASON(NO_MEMORY);
@@ -105,12 +105,12 @@ static bool take_room_for_reached(struct gp_snapshot *s, struct gp_reason *why)
     return true;
 }
 
-CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
-                              const struct gp_lookup *follow)
+CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
+                           const struct gp_lookup *follow)
 {
     if (list->units_done == list->units)
         return CUDA_SUCCESS;
-    CUresult result = gp_segments_upload(list, s->own.stream);
+    CUresult result = segments_upload(list, s->own.stream);
     if (result != CUDA_SUCCESS)
         return result;
     uint32_t count = (uint32_t)list->count;
@@ -119,8 +119,8 @@ CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
     void *arguments[] = {&list->table, &count,         &begin,           &list->units,
                          &table,       &s->own.answer, &s->reached.round};
     list->units_done = list->units;
-    return gp_own_kernel_start(&s->own, follow ? &s->own.copy_and_follow : &s->own.copy,
-                               list->units - begin, arguments);
+    return own_kernel_start(&s->own, follow ? &s->own.copy_and_follow : &s->own.copy,
+                            list->units - begin, arguments);
 }
 
 /* Copies all that is reached and was not copied yet. */
@@ -128,10 +128,10 @@ static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow,
                          struct gp_reason *why)
 {
     if (!take_room_for_reached(s, why) ||
-        !gp_worked(gp_snapshot_copy_new(s, &s->restored, follow), why) ||
-        !gp_worked(gp_snapshot_copy_new(s, &s->watched, follow), why))
+        !driver_worked(snapshot_copy_new(s, &s->restored, follow), why) ||
+        !driver_worked(snapshot_copy_new(s, &s->watched, follow), why))
         return false;
-    if (!s->arrays_saved && !gp_worked(gp_arrays_save(&s->arrays, GP_BEFORE, s->own.stream), why))
+    if (!s->arrays_saved && !driver_worked(arrays_save(&s->arrays, GP_BEFORE, s->own.stream), why))
         return false;
     s->arrays_saved = true;
     return true;
@@ -160,7 +160,8 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, struct gp_reason
         CUresult result =
             gp_cuda.cuMemcpyDtoHAsync_v2(s->found + before, s->lookup.copy.list + 4 * before,
                                          4 * (size_t)(count - before), s->own.stream);
-        if (!gp_worked(result, why) || !gp_worked(gp_cuda.cuStreamSynchronize(s->own.stream), why))
+        if (!driver_worked(result, why) ||
+            !driver_worked(gp_cuda.cuStreamSynchronize(s->own.stream), why))
             return false;
         found = s->found;
     }
@@ -169,7 +170,7 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, struct gp_reason
             *why = WRONG_ANSWER;
             return false;
         }
-        gp_reach(found[i], &s->reached);
+        reach_range(found[i], &s->reached);
     }
     return true;
 }
@@ -178,11 +179,11 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, struct gp_reason
 static bool copy_and_follow(struct gp_snapshot *s, struct gp_reason *why)
 {
     uint32_t before = 0;
-    if (!gp_worked(gp_lookup_update(&s->lookup, &s->reached.ranges, s->own.stream), why))
+    if (!driver_worked(lookup_update(&s->lookup, &s->reached.ranges, s->own.stream), why))
         return false;
     while (s->with_room < s->reached.count) {
-        if (!copy_reached(s, &s->lookup, why) || !gp_worked(gp_answer_fetch(&s->own), why) ||
-            !reach_found(s, before, why) || !gp_reached_is_ours(&s->reached, why))
+        if (!copy_reached(s, &s->lookup, why) || !driver_worked(answer_fetch(&s->own), why) ||
+            !reach_found(s, before, why) || !reached_is_ours(&s->reached, why))
             return false;
         before = s->own.host_answer->found;
     }
@@ -195,18 +196,18 @@ static bool begin(struct gp_snapshot *s, struct gp_reason *why)
 {
     s->with_room = 0;
     s->verifies = s->rewound = false;
-    gp_snapshot_note_beside(s);
-    gp_reached_clear(&s->reached);
+    snapshot_note_beside(s);
+    reached_clear(&s->reached);
     memset(s->own.host_answer, 0, sizeof(*s->own.host_answer));
-    gp_segments_clear(&s->restored);
-    gp_segments_clear(&s->watched);
-    if (!gp_arrays_list(&s->arrays, s->context, why))
+    segments_clear(&s->restored);
+    segments_clear(&s->watched);
+    if (!arrays_list(&s->arrays, s->context, why))
         return false;
     s->reached.needed = s->arrays.needed;
     s->reached.bytes = s->arrays.bytes;
     *why = GP_REASON(NO_MEMORY);
-    return gp_reached_update(&s->reached, s->context, s->device) &&
-           gp_worked(gp_answer_clear(&s->own), why);
+    return reached_update(&s->reached, s->context, s->device) &&
+           driver_worked(answer_clear(&s->own), why);
 }
 
 /* Where everything will be copied, whether that fits is known before anything is done. */
@@ -214,25 +215,24 @@ static bool reserve_for_all(struct gp_snapshot *s, struct gp_reason *why)
 {
     bool moved;
     uint64_t all =
-        s->reached.ranges.bytes + s->reached.ranges.count * gp_arena_need(0) + s->arrays.needed;
-    return gp_arena_reserve(&s->arena, &s->final.arena, all, &moved, why);
+        s->reached.ranges.bytes + s->reached.ranges.count * arena_need(0) + s->arrays.needed;
+    return arena_reserve(&s->arena, &s->final.arena, all, &moved, why);
 }
 
 static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, struct gp_reason *why)
 {
     /* The memory that the launch may write is not known, so it may be any. */
-    if ((launch->everything || !launch->parameters_known) &&
-        !gp_reached_all_is_ours(&s->reached, why))
+    if ((launch->everything || !launch->parameters_known) && !reached_all_is_ours(&s->reached, why))
         return false;
     if (launch->everything && !reserve_for_all(s, why))
         return false;
     if (!launch->parameters_known) {
-        gp_reach_all(&s->reached);
+        reach_all(&s->reached);
     } else {
-        if (!gp_reach_from_parameters(&s->reached, launch, s->pageable, why))
+        if (!reach_from_parameters(&s->reached, launch, s->pageable, why))
             return false;
         *why = GP_REASON(NO_MEMORY);
-        if (!gp_reach_from_modules(&s->reached, launch) || !gp_reached_is_ours(&s->reached, why))
+        if (!reach_from_modules(&s->reached, launch) || !reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
         if (launch->leads_no_further ? !copy_reached(s, NULL, why) : !copy_and_follow(s, why))
@@ -240,7 +240,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, st
     }
     s->reached.seen = s->reached.count;
     if (launch->everything)
-        gp_reach_all(&s->reached);
+        reach_all(&s->reached);
     *why = GP_REASON(NO_MEMORY);
     return !s->reached.out_of_memory && copy_reached(s, NULL, why);
 }
@@ -249,9 +249,9 @@ bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, stru
 {
     gp_snapshot_set_in_use(s, true);
     bool taken = begin(s, why) && copy_launch(s, launch, why) &&
-                 (!launch->verify || gp_snapshot_hash_rest(s, why));
+                 (!launch->verify || snapshot_hash_rest(s, why));
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-    return taken && gp_worked(waited, why);
+    return taken && driver_worked(waited, why);
 }
 
 bool gp_snapshot_led_further(const struct gp_snapshot *s)

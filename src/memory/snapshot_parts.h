@@ -67,31 +67,31 @@ struct gp_held_copy {
 
 /* Copies the segments of the list that were not copied yet, and follows the pointers in them to the
  * ranges of a table; NULL: follows none. */
-CUresult gp_snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
-                              const struct gp_lookup *follow);
+CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
+                           const struct gp_lookup *follow);
 
 /* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
  * the thread's own, when per_thread). */
-CUresult gp_snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                              CUstream stream, bool per_thread);
+CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                           CUstream stream, bool per_thread);
 
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
  * not while a snapshot is in use or holds copies. */
-void gp_snapshot_list(struct gp_snapshot *s);
-void gp_snapshot_unlist(struct gp_snapshot *s);
-void gp_snapshot_set_held(struct gp_snapshot *s, unsigned held);
+void snapshot_list(struct gp_snapshot *s);
+void snapshot_unlist(struct gp_snapshot *s);
+void snapshot_set_held(struct gp_snapshot *s, unsigned held);
 /* Tells its arenas of the memory that the budget allows for beside them: that of other snapshots in
  * its context, and memory that stands in for the program's. */
-void gp_snapshot_note_beside(struct gp_snapshot *s);
+void snapshot_note_beside(struct gp_snapshot *s);
 /* Takes note that the memory that stands in is in use, or not; while it is nobody frees it. */
-void gp_snapshot_use_stand_in(struct gp_snapshot *s, bool used);
+void snapshot_use_stand_in(struct gp_snapshot *s, bool used);
 /* Frees the memory that stands in for the program's. */
-void gp_snapshot_free_stand_in(struct gp_snapshot *s);
+void snapshot_free_stand_in(struct gp_snapshot *s);
 
 /* Frees device memory, if there is any, and forgets it. */
-void gp_free_device(CUdeviceptr *address);
+void free_device_memory(CUdeviceptr *address);
 
 /* Hashes memory that the launch does not reach, for gp_snapshot_verify (hash_rest.c). */
-bool gp_snapshot_hash_rest(struct gp_snapshot *s, struct gp_reason *why);
+bool snapshot_hash_rest(struct gp_snapshot *s, struct gp_reason *why);
 
 #endif

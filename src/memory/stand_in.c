@@ -5,9 +5,9 @@
 #define NO_STAND_IN \
     GP_REASON_TEXT(NO_ROOM, "there is no room for the memory that the graph's second run needs")
 
-void gp_snapshot_free_stand_in(struct gp_snapshot *s)
+void snapshot_free_stand_in(struct gp_snapshot *s)
 {
-    gp_free_device(&s->stand_in);
+    free_device_memory(&s->stand_in);
     s->stand_in_size = 0;
 }
 
@@ -20,27 +20,27 @@ bool gp_snapshot_has_stand_in(const struct gp_snapshot *s, uint64_t bytes)
 static bool is_in_budget(struct gp_snapshot *s, uint64_t bytes)
 {
     size_t free = 0, total = 0;
-    gp_snapshot_note_beside(s);
+    snapshot_note_beside(s);
     uint64_t taken = s->arena.device_size + s->final.arena.device_size + s->arena.device_elsewhere;
     return gp_cuda.cuMemGetInfo_v2(&free, &total) == CUDA_SUCCESS &&
-           bytes + taken <= gp_budget(free + taken, 0).device;
+           bytes + taken <= memory_budget(free + taken, 0).device;
 }
 
 CUdeviceptr gp_snapshot_stand_in(struct gp_snapshot *s, uint64_t bytes, struct gp_reason *why)
 {
     *why = NO_STAND_IN;
-    gp_snapshot_use_stand_in(s, true);
+    snapshot_use_stand_in(s, true);
     if (gp_snapshot_has_stand_in(s, bytes))
         return s->stand_in;
     if (s->held)
         return 0;
-    gp_snapshot_free_stand_in(s);
-    if (is_in_budget(s, bytes) && gp_own_memory(&s->stand_in, bytes) == CUDA_SUCCESS)
+    snapshot_free_stand_in(s);
+    if (is_in_budget(s, bytes) && own_memory(&s->stand_in, bytes) == CUDA_SUCCESS)
         s->stand_in_size = bytes;
     return s->stand_in;
 }
 
 void gp_snapshot_stand_in_done(struct gp_snapshot *s)
 {
-    gp_snapshot_use_stand_in(s, false);
+    snapshot_use_stand_in(s, false);
 }

@@ -124,7 +124,7 @@ bool gp_mipmap_going(CUmipmappedArray whole)
     return dropped;
 }
 
-void gp_surfaces_forget_context(CUcontext context)
+void surfaces_forget_context(CUcontext context)
 {
     pthread_mutex_lock(&lock);
     drop_surfaces(0, NULL, context);
@@ -144,7 +144,7 @@ static bool is_first_of_its_array(const struct surface *surface)
     return false;
 }
 
-void gp_surfaces_each(CUcontext context, gp_array_visit *visit, void *data)
+void surfaces_each(CUcontext context, gp_array_visit *visit, void *data)
 {
     struct surface *s;
     pthread_mutex_lock(&lock);

@@ -89,15 +89,15 @@ static bool has(const char *name, void *data)
 static void check(const char *kernel, struct gpusim_result *r)
 {
     size_t count = sizeof(names) / sizeof(names[0]), base_count, size;
-    struct gp_instrumented *sums = gp_instrumented_open(names, count, has, NULL);
-    const char *const *bases = gp_instrumented_bases(sums, &base_count);
+    struct gp_instrumented *sums = instrumented_open(names, count, has, NULL);
+    const char *const *bases = instrumented_bases(sums, &base_count);
     const double *expected = expected_of(&r->total);
     const char *code = gpusim_kernel_code(kernel, &size);
     struct gp_reason why;
     double value;
 
     assert_non_null(code);
-    gp_instrumented_begin(sums);
+    instrumented_begin(sums);
     for (size_t b = 0; b < base_count; b++)
         for (size_t i = 0; i < r->instruction_count; i++) {
             const struct gpusim_instruction_counts *one = &r->instructions[i];
@@ -108,15 +108,15 @@ static void check(const char *kernel, struct gpusim_result *r)
             assert_int_not_equal(instruction.op, GP_OP_UNKNOWN);
             assert_true(base_value(bases[b], &one->counts, &got));
             if (got)
-                gp_instrumented_add(sums, b, &instruction, GP_NO_REASON, got);
+                instrumented_add(sums, b, &instruction, GP_NO_REASON, got);
         }
     for (size_t i = 0; i < count; i++) {
-        if (!gp_instrumented_value(sums, i, &value, &why))
+        if (!instrumented_value(sums, i, &value, &why))
             fail_msg("%s: %s is absent: %s", kernel, names[i], why.text);
         if (value != expected[i])
             fail_msg("%s: %s is %g, not %g", kernel, names[i], value, expected[i]);
     }
-    gp_instrumented_close(sums);
+    instrumented_close(sums);
     free((void *)(uintptr_t)code);
     gpusim_result_free(r);
 }

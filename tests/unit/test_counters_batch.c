@@ -70,7 +70,7 @@ static void read_launch(const struct row *row, char at)
                                                  .measured = measured_of(row, letter),
                                                  .fingerprint = {.kernel = (uint64_t)letter},
                                                  .fingerprint_ms = 0.3};
-    gp_batch_enter(&batch, m);
+    batch_enter(&batch, m);
 }
 
 static void read_batch(const struct row *row)
@@ -106,7 +106,7 @@ static void each_launch_has_its_share(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char shares[33] = "";
         read_batch(&rows[i]);
-        gp_batch_share(&batch, facts, true);
+        batch_share(&batch, facts, true);
         for (unsigned k = 0; k < batch.count; k++)
             shares[k] = share_of(k);
         if (strcmp(shares, rows[i].shares) != 0)
@@ -119,12 +119,12 @@ static void with_several_passes_none_share(void **state)
     (void)state;
     const struct row row = {.batch = "xXXyyyyy", .known = "x"};
     read_batch(&row);
-    gp_batch_share(&batch, facts, false);
+    batch_share(&batch, facts, false);
     for (unsigned i = 0; i < batch.count; i++)
         assert_int_equal(members[i].share, i == 0 ? GP_NOT_AT_ALL : GP_ALONE);
     const struct row due = {.batch = "xxxx", .known = "X"};
     read_batch(&due);
-    gp_batch_share(&batch, facts, false);
+    batch_share(&batch, facts, false);
     for (unsigned i = 0; i < batch.count; i++)
         assert_int_equal(members[i].share, i == 0 ? GP_ALONE : GP_NOT_AT_ALL);
 }
@@ -135,8 +135,8 @@ static bool is_identified(const char *launches, const char *known, double finger
     read_batch(&row);
     for (unsigned i = 0; i < batch.count; i++)
         facts[i].fingerprint_ms = fingerprint_ms;
-    gp_batch_share(&batch, facts, true);
-    return gp_batch_is_to_be_identified(&batch, facts);
+    batch_share(&batch, facts, true);
+    return batch_is_to_be_identified(&batch, facts);
 }
 
 static void assumed_launches_are_identified_where_that_is_quicker(void **state)
@@ -253,7 +253,7 @@ static void judge(void)
     for (unsigned i = 0; i < batch.count; i++) {
         struct gp_member *m = &members[i];
         const char l = found[i].letter;
-        if (!gp_launch_awaits_hardware(m->state) || m->round != batch.round)
+        if (!launch_awaits_hardware(m->state) || m->round != batch.round)
             continue;
         bool denied = (l == 'x' || l == 'X') && !found[i].again;
         gp_launch_move(&m->state, denied     ? GP_LAUNCH_DENY
@@ -262,7 +262,7 @@ static void judge(void)
                                              : GP_LAUNCH_CONFIRM);
         m->bundle = 0;
         if (denied)
-            gp_batch_put_off(&batch, m);
+            batch_put_off(&batch, m);
         found[i].again = denied;
     }
     batch.bundle_count = 0;
@@ -330,7 +330,7 @@ static void begin(const char *launches)
         found[batch.count] = (struct found){*at, false};
         members[batch.count] =
             (struct gp_member){.run = {.when = GP_RUN_LATER, .layout = 7}, .state = GP_LAUNCH_RAN};
-        gp_batch_enter(&batch, &members[batch.count]);
+        batch_enter(&batch, &members[batch.count]);
     }
 }
 
@@ -343,11 +343,11 @@ static void each_batch_makes_its_steps(void **state)
         char steps[256] = "";
         struct gp_step step;
         begin(all_steps[i].launches);
-        for (unsigned n = 0; gp_batch_next(&batch, &f, &step); n++) {
+        for (unsigned n = 0; batch_next(&batch, &f, &step); n++) {
             char text[16];
             assert_true(n < 64);
             bool well = make(&step, text);
-            gp_batch_stepped(&batch, &step, well);
+            batch_stepped(&batch, &step, well);
             if (*text)
                 snprintf(steps + strlen(steps), sizeof(steps) - strlen(steps), "%s%s",
                          *steps ? " " : "", text);
@@ -355,7 +355,7 @@ static void each_batch_makes_its_steps(void **state)
         if (strcmp(steps, all_steps[i].steps) != 0)
             fail_msg("%s: %s", all_steps[i].name, steps);
         for (unsigned k = 0; k < batch.count; k++)
-            assert_false(gp_launch_is_undecided(members[k].state));
+            assert_false(launch_is_undecided(members[k].state));
     }
 }
 
@@ -381,11 +381,11 @@ static void a_launch_that_cannot_wait_makes_its_steps_at_once(void **state)
         struct gp_step step;
         begin((const char[]){at_once[i].letter, '\0'});
         members[0].run.when = GP_RUN_NOW;
-        while (gp_batch_next_of(&members[0], &f, &step)) {
+        while (batch_next_of(&members[0], &f, &step)) {
             bool well = make(&step, text);
             if (members[0].state == GP_LAUNCH_ALIKE) /* it has the counters of that launch */
                 members[0].state = GP_LAUNCH_RECALLED;
-            gp_batch_stepped(&batch, &step, well);
+            batch_stepped(&batch, &step, well);
             if (*text)
                 snprintf(steps + strlen(steps), sizeof(steps) - strlen(steps), "%s%s",
                          *steps ? " " : "", text);
@@ -401,9 +401,9 @@ static void without_a_session_launches_are_judged_and_no_more(void **state)
     struct gp_step step;
     (void)state;
     begin("nl");
-    assert_false(gp_batch_next(&batch, &f, &step));
+    assert_false(batch_next(&batch, &f, &step));
     members[1].state = GP_LAUNCH_ALIKE;
-    assert_true(gp_batch_next(&batch, &f, &step));
+    assert_true(batch_next(&batch, &f, &step));
     assert_int_equal(step.kind, GP_STEP_READ);
 }
 
@@ -417,13 +417,13 @@ static void steps_tell_how_long_they_take(void **state)
     members[0].run.native_ms = 5;
     members[0].code_ms = 90;
     double identify = 0, count = 0, measure = 0, others = 0;
-    while (gp_batch_next(&batch, &f, &step)) {
+    while (batch_next(&batch, &f, &step)) {
         char text[16];
         *(step.kind == GP_STEP_IDENTIFY  ? &identify
           : step.kind == GP_STEP_COUNT   ? &count
           : step.kind == GP_STEP_MEASURE ? &measure
                                          : &others) += step.ms;
-        gp_batch_stepped(&batch, &step, make(&step, text));
+        batch_stepped(&batch, &step, make(&step, text));
     }
     assert_true(identify == 90 && measure == 90 && others == 0);
     assert_true(count > 5 && count < 10);
@@ -438,11 +438,11 @@ static void a_pass_that_broke_off_is_the_last_one(void **state)
     begin("t");
     members[0].state = GP_LAUNCH_HARDWARE_ONLY;
     batch.decided = GP_SHARES_DECIDED;
-    assert_true(gp_member_is_open(&members[0], &f));
-    assert_true(gp_batch_next(&batch, &f, &step));
-    gp_batch_stepped(&batch, &step, false);
-    assert_false(gp_batch_next(&batch, &f, &step));
-    assert_false(gp_member_is_open(&members[0], &f));
+    assert_true(member_is_open(&members[0], &f));
+    assert_true(batch_next(&batch, &f, &step));
+    batch_stepped(&batch, &step, false);
+    assert_false(batch_next(&batch, &f, &step));
+    assert_false(member_is_open(&members[0], &f));
 }
 
 /* ---- rows of the hardware ---------------------------------------------------------------------
@@ -451,27 +451,27 @@ static void a_pass_that_broke_off_is_the_last_one(void **state)
 static void add(struct gp_measured_rows *rows, double value)
 {
     const double values[2] = {value, -value};
-    gp_measured_add(rows, values, 2);
+    measured_add(rows, values, 2);
 }
 
 static void rows_are_taken_in_turn(void **state)
 {
     (void)state;
     struct gp_measured_rows rows = {0};
-    assert_null(gp_measured_take(&rows, 2));
+    assert_null(measured_take(&rows, 2));
     for (unsigned i = 0; i < GP_LEAST_MEASURED; i++) {
-        assert_int_equal(gp_measured_count(&rows), i);
+        assert_int_equal(measured_count(&rows), i);
         add(&rows, i);
     }
     for (unsigned i = 0; i < 3 * GP_LEAST_MEASURED; i++) {
-        const double *row = gp_measured_take(&rows, 2);
+        const double *row = measured_take(&rows, 2);
         assert_true(row[0] == i % GP_LEAST_MEASURED && row[1] == -row[0]);
     }
     add(&rows, 50); /* in place of the oldest */
-    assert_true(gp_measured_take(&rows, 2)[0] == 50);
-    assert_true(gp_measured_take(&rows, 2)[0] == 1);
-    gp_measured_free(&rows);
-    assert_int_equal(gp_measured_count(&rows), 0);
+    assert_true(measured_take(&rows, 2)[0] == 50);
+    assert_true(measured_take(&rows, 2)[0] == 1);
+    measured_free(&rows);
+    assert_int_equal(measured_count(&rows), 0);
 }
 
 static void one_more_is_measured_ever_more_rarely(void **state)
@@ -482,11 +482,11 @@ static void one_more_is_measured_ever_more_rarely(void **state)
     for (unsigned i = 0; i < GP_LEAST_MEASURED; i++)
         add(&rows, i);
     for (unsigned i = 0; i < 6; taken++) {
-        if (gp_measured_count(&rows) == GP_LEAST_MEASURED) {
-            gp_measured_take(&rows, 2);
+        if (measured_count(&rows) == GP_LEAST_MEASURED) {
+            measured_take(&rows, 2);
             continue;
         }
-        assert_int_equal(gp_measured_count(&rows), GP_LEAST_MEASURED - 1);
+        assert_int_equal(measured_count(&rows), GP_LEAST_MEASURED - 1);
         more[i++] = taken;
         taken = (unsigned)-1;
         add(&rows, 9);
@@ -495,7 +495,7 @@ static void one_more_is_measured_ever_more_rarely(void **state)
     assert_int_equal(more[1], 128);
     assert_int_equal(more[4], 1024);
     assert_int_equal(more[5], 1024);
-    gp_measured_free(&rows);
+    measured_free(&rows);
 }
 
 int main(void)

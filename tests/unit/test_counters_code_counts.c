@@ -27,9 +27,9 @@ static bool count(const char *name, uint64_t number, const char *letter)
     char data = *letter;
     struct gp_run run = {.kernel = name, .code = &number, .find_code_data = &data};
     run.find_cubin = data == '-' ? NULL : find_cubin;
-    bool begun = gp_code_counts_begin(&run, 90, 1u << GP_COUNT_WARPS);
+    bool begun = code_counts_begin(&run, 90, 1u << GP_COUNT_WARPS);
     if (begun)
-        gp_code_counts_add(name, 16, GP_COUNT_WARPS, 5);
+        code_counts_add(name, 16, GP_COUNT_WARPS, 5);
     return begun;
 }
 

@@ -32,15 +32,15 @@ static struct gp_instrumented *c;
 
 static void open_for(const char *const *names, size_t count)
 {
-    c = gp_instrumented_open(names, count, has, NULL);
+    c = instrumented_open(names, count, has, NULL);
     assert_non_null(c);
-    gp_instrumented_begin(c);
+    instrumented_begin(c);
 }
 
 static int close_it(void **state)
 {
     (void)state;
-    gp_instrumented_close(c);
+    instrumented_close(c);
     c = NULL;
     refused = NULL;
     return 0;
@@ -49,7 +49,7 @@ static int close_it(void **state)
 static size_t base_named(const char *name)
 {
     size_t count;
-    const char *const *bases = gp_instrumented_bases(c, &count);
+    const char *const *bases = instrumented_bases(c, &count);
     for (size_t i = 0; i < count; i++)
         if (strcmp(bases[i], name) == 0)
             return i;
@@ -60,14 +60,14 @@ static size_t base_named(const char *name)
 static void add(const char *base, enum gp_op op, uint16_t bytes, uint64_t value)
 {
     const struct gp_instruction i = {.op = op, .bytes = bytes, .opcode = 0x3ff};
-    gp_instrumented_add(c, base_named(base), &i, GP_NO_REASON, value);
+    instrumented_add(c, base_named(base), &i, GP_NO_REASON, value);
 }
 
 static double value_of(size_t counter)
 {
     double value = -1;
     struct gp_reason why;
-    if (!gp_instrumented_value(c, counter, &value, &why))
+    if (!instrumented_value(c, counter, &value, &why))
         fail_msg("absent: %s", why.text);
     assert_int_equal(why.cause, GP_CAUSE_NONE);
     return value;
@@ -77,7 +77,7 @@ static const char *absent(size_t counter)
 {
     double value;
     struct gp_reason why;
-    assert_false(gp_instrumented_value(c, counter, &value, &why));
+    assert_false(instrumented_value(c, counter, &value, &why));
     assert_int_not_equal(why.cause, GP_CAUSE_NONE);
     return why.text;
 }
@@ -91,7 +91,7 @@ static void an_operation_is_summed_over_its_instructions(void **state)
     add(THREADS, GP_OP_FADD, 0, 1000);
     add(THREADS, GP_OP_FFMA, 0, 7);
     assert_true(value_of(0) == 39);
-    gp_instrumented_begin(c);
+    instrumented_begin(c);
     assert_true(value_of(0) == 0);
 }
 
@@ -101,14 +101,14 @@ static void only_needed_metrics_are_enabled(void **state)
     const char *flops[] = {FFMA, "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum"};
     size_t count;
     open_for(flops, 2);
-    gp_instrumented_bases(c, &count);
+    instrumented_bases(c, &count);
     assert_int_equal(count, 1);
     close_it(NULL);
     const char *loads[] = {LOAD_EFFICIENCY, FFMA, LOADED};
     open_for(loads, 3);
-    gp_instrumented_bases(c, &count);
+    instrumented_bases(c, &count);
     assert_int_equal(count, 3);
-    assert_true(gp_instrumented_needs_instruction(c, base_named(SECTORS)));
+    assert_true(instrumented_needs_instruction(c, base_named(SECTORS)));
 }
 
 static void bytes_are_those_of_threads_that_reach_the_memory(void **state)
@@ -154,7 +154,7 @@ static void an_unknown_instruction_spoils_counters_it_could_count_for(void **sta
     add(THREADS, GP_OP_UNKNOWN, 0, 1);
     assert_string_equal(absent(0), "the kernel executes an instruction that is not known (0x3ff)");
     assert_true(value_of(1) == 100);
-    gp_instrumented_begin(c);
+    instrumented_begin(c);
     assert_true(value_of(0) == 0);
 }
 
@@ -163,9 +163,8 @@ static void so_does_code_that_is_not_there(void **state)
     (void)state;
     const char *names[] = {FFMA, WAVEFRONTS ".sum"};
     open_for(names, 2);
-    gp_instrumented_add(c, base_named(THREADS), NULL, GP_REASON_TEXT(CODE_UNKNOWN, "no code"), 32);
-    gp_instrumented_add(c, base_named(WAVEFRONTS), NULL, GP_REASON_TEXT(CODE_UNKNOWN, "no code"),
-                        5);
+    instrumented_add(c, base_named(THREADS), NULL, GP_REASON_TEXT(CODE_UNKNOWN, "no code"), 32);
+    instrumented_add(c, base_named(WAVEFRONTS), NULL, GP_REASON_TEXT(CODE_UNKNOWN, "no code"), 5);
     assert_string_equal(absent(0), "no code");
     assert_true(value_of(1) == 5);
 }
@@ -180,7 +179,7 @@ static void unsettled_counters_are_not_guessed(void **state)
     assert_true(value_of(0) == 100);
     add(THREADS, GP_OP_HGMMA, 0, 32);
     absent(0);
-    gp_instrumented_begin(c);
+    instrumented_begin(c);
     add(THREADS, GP_OP_LDSM, 0, 32); /* of a width that we cannot read */
     absent(0);
     assert_true(value_of(1) == 0);
@@ -193,9 +192,9 @@ static void a_base_metric_is_a_counter_too(void **state)
                            "smsp__sass_inst_executed.sum"};
     open_for(names, 4);
     size_t count;
-    gp_instrumented_bases(c, &count);
+    instrumented_bases(c, &count);
     assert_int_equal(count, 2);
-    assert_false(gp_instrumented_needs_instruction(c, base_named("smsp__sass_inst_executed")));
+    assert_false(instrumented_needs_instruction(c, base_named("smsp__sass_inst_executed")));
     add("smsp__sass_inst_executed", GP_OP_UNKNOWN, 0, 3);
     add(THREADS, GP_OP_FFMA, 0, 90);
     assert_true(value_of(0) == 3);
@@ -211,13 +210,13 @@ static void missing_counters_have_a_reason(void **state)
                            "smsp__sass_thread_inst_executed_op_ffma.sum"};
     refused = GLOBAL_THREADS;
     open_for(names, 5);
-    assert_non_null(gp_instrumented_unavailable(c, 0).text);
-    assert_non_null(gp_instrumented_unavailable(c, 1).text);
-    assert_null(gp_instrumented_unavailable(c, 2).text);
-    assert_non_null(gp_instrumented_unavailable(c, 3).text);
-    assert_non_null(gp_instrumented_unavailable(c, 4).text);
+    assert_non_null(instrumented_unavailable(c, 0).text);
+    assert_non_null(instrumented_unavailable(c, 1).text);
+    assert_null(instrumented_unavailable(c, 2).text);
+    assert_non_null(instrumented_unavailable(c, 3).text);
+    assert_non_null(instrumented_unavailable(c, 4).text);
     size_t count;
-    gp_instrumented_bases(c, &count);
+    instrumented_bases(c, &count);
     assert_int_equal(count, 1);
     absent(0);
     assert_true(value_of(2) == 0);

@@ -10,16 +10,16 @@
 
 static void add(struct gp_measured_rows *rows, double value)
 {
-    gp_measured_add(rows, &value, 1);
+    measured_add(rows, &value, 1);
 }
 
 static void none_of_none(void **state)
 {
     (void)state;
     struct gp_measured_rows rows = {0};
-    assert_null(gp_measured_take(&rows, 1));
-    assert_int_equal(gp_measured_count(&rows), 0);
-    gp_measured_free(&rows);
+    assert_null(measured_take(&rows, 1));
+    assert_int_equal(measured_count(&rows), 0);
+    measured_free(&rows);
 }
 
 static void in_turn(void **state)
@@ -27,21 +27,21 @@ static void in_turn(void **state)
     (void)state;
     struct gp_measured_rows rows = {0};
     for (int i = 0; i < GP_LEAST_MEASURED; i++) {
-        assert_int_equal(gp_measured_count(&rows), i);
+        assert_int_equal(measured_count(&rows), i);
         add(&rows, i);
     }
     for (int i = 0; i < 2 * GP_LEAST_MEASURED; i++)
-        assert_true(*gp_measured_take(&rows, 1) == i % GP_LEAST_MEASURED);
-    gp_measured_free(&rows);
+        assert_true(*measured_take(&rows, 1) == i % GP_LEAST_MEASURED);
+    measured_free(&rows);
 }
 
 /* Launches until one more is to be measured. */
 static unsigned taken_until_more(struct gp_measured_rows *rows)
 {
     unsigned taken = 0;
-    for (; gp_measured_count(rows) == GP_LEAST_MEASURED; taken++)
-        gp_measured_take(rows, 1);
-    assert_int_equal(gp_measured_count(rows), GP_LEAST_MEASURED - 1);
+    for (; measured_count(rows) == GP_LEAST_MEASURED; taken++)
+        measured_take(rows, 1);
+    assert_int_equal(measured_count(rows), GP_LEAST_MEASURED - 1);
     return taken;
 }
 
@@ -58,9 +58,9 @@ static void one_more_ever_more_rarely(void **state)
     }
     double sum = 0;
     for (int i = 0; i < GP_LEAST_MEASURED; i++)
-        sum += *gp_measured_take(&rows, 1);
+        sum += *measured_take(&rows, 1);
     assert_true(sum == 102 + 103 + 104 + 105);
-    gp_measured_free(&rows);
+    measured_free(&rows);
 }
 
 int main(void)

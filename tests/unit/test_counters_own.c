@@ -57,7 +57,7 @@ static void put_branch(int to)
 static int open_own(void **state)
 {
     (void)state;
-    own = gp_own_open();
+    own = own_open();
     code_size = 0;
     return own ? 0 : -1;
 }
@@ -65,7 +65,7 @@ static int open_own(void **state)
 static int close_own(void **state)
 {
     (void)state;
-    gp_own_close(own);
+    own_close(own);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static struct gp_reason absent[GP_OWN_COUNT];
 
 static void add(enum gp_own_record record, uint32_t instruction, uint64_t value)
 {
-    gp_own_add(own, record, "kernel", AT(instruction), value);
+    own_add(own, record, "kernel", AT(instruction), value);
 }
 
 static void is(enum gp_own_counter counter, double expected)
@@ -96,14 +96,14 @@ static void a_loop_ran_as_often_as_its_branch(void **state)
     put_branch(1); /* 4 */
     put(leave);
     for (int launch = 0; launch < 2; launch++) {
-        gp_own_begin(own, &run, CC, tells);
+        own_begin(own, &run, CC, tells);
         add(GP_OWN_BRANCHES, 4, 100);
-        gp_own_end(own, values, absent);
+        own_end(own, values, absent);
         is(GP_OWN_FP16, 100.0 * 2 * 2 * 16 * 8 * 16);
         is(GP_OWN_BF16, 0);
     }
-    gp_own_begin(own, &run, CC, tells);
-    gp_own_end(own, values, absent);
+    own_begin(own, &run, CC, tells);
+    own_end(own, values, absent);
     is(GP_OWN_FP16, 0); /* it never came to the loop */
 }
 
@@ -119,12 +119,12 @@ static void each_warp_runs_the_begin_once(void **state)
     put(leave);
     put(bf16); /* behind an exit: its branch is never reached */
     put_branch(4);
-    gp_own_begin(own, &whole, CC, tells);
-    gp_own_end(own, values, absent);
+    own_begin(own, &whole, CC, tells);
+    own_end(own, values, absent);
     is(GP_OWN_FP16, 30.0 * 2 * 2 * 16 * 8 * 16);
     is(GP_OWN_BF16, 0);
-    gp_own_begin(own, &run, CC, tells); /* the number of warps is not known */
-    gp_own_end(own, values, absent);
+    own_begin(own, &run, CC, tells); /* the number of warps is not known */
+    own_end(own, values, absent);
     assert_non_null(absent[GP_OWN_FP16].text);
 }
 
@@ -137,8 +137,8 @@ static void a_loop_at_the_begin_is_unknown(void **state)
     put(hmma);
     put(leave);
     put_branch(0);
-    gp_own_begin(own, &whole, CC, tells);
-    gp_own_end(own, values, absent);
+    own_begin(own, &whole, CC, tells);
+    own_end(own, values, absent);
     assert_non_null(absent[GP_OWN_FP16].text);
 }
 
@@ -149,9 +149,9 @@ static void a_label_in_between_leaves_it_unknown(void **state)
     put(iadd); /* 1 */
     put_branch(1);
     put(leave);
-    gp_own_begin(own, &run, CC, tells);
+    own_begin(own, &run, CC, tells);
     add(GP_OWN_BRANCHES, 2, 100);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     assert_string_equal(
         absent[GP_OWN_FP16].text,
         "how often the kernel multiplied matrices does not follow from its branches");
@@ -165,9 +165,9 @@ static void code_behind_a_branch_is_not_the_loops(void **state)
     put_branch(0);
     put(hmma);
     put(leave); /* is not counted */
-    gp_own_begin(own, &run, CC, tells);
+    own_begin(own, &run, CC, tells);
     add(GP_OWN_BRANCHES, 1, 7);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     assert_non_null(absent[GP_OWN_FP16].text);
 }
 
@@ -177,15 +177,15 @@ static void groups_of_warps_are_counted_themselves(void **state)
     put(hgmma);
     put(hgmma);
     put(leave);
-    gp_own_begin(own, &run, CC, tells);
+    own_begin(own, &run, CC, tells);
     add(GP_OWN_GROUPS, 0, 40);
     add(GP_OWN_GROUPS, 1, 40);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     is(GP_OWN_TF32, 40.0 * 2 * 2 * 16 * 8 * 8);
-    gp_own_begin(own, &run, CC, tells);
+    own_begin(own, &run, CC, tells);
     add(GP_OWN_GROUPS, 0, 40);
     add(GP_OWN_GROUPS, 1, 41);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     assert_non_null(strstr(absent[GP_OWN_TF32].text, "were not counted alike"));
 }
 
@@ -196,24 +196,24 @@ static void shapes_that_the_code_does_not_show_are_not_guessed(void **state)
     put_branch(0);
     put(table);
     put(leave);
-    gp_own_begin(own, &run, CC, tells);
+    own_begin(own, &run, CC, tells);
     add(GP_OWN_BRANCHES, 1, 5);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     assert_non_null(strstr(absent[GP_OWN_FP16].text, "branches by a table"));
-    assert_false(gp_own_has_no_matrices(own, &run, CC));
+    assert_false(own_has_no_matrices(own, &run, CC));
 
     code_size = 0;
     put(utcmma);
     put(leave);
-    gp_own_begin(own, &run, 100, tells);
-    gp_own_end(own, values, absent);
+    own_begin(own, &run, 100, tells);
+    own_end(own, values, absent);
     assert_non_null(strstr(absent[GP_OWN_FP16].text, "of a shape that its code does not show"));
 
     const struct gp_run elsewhere = {.kernel = "other", .find_code = find_code};
-    gp_own_begin(own, &elsewhere, CC, tells);
-    gp_own_end(own, values, absent);
+    own_begin(own, &elsewhere, CC, tells);
+    own_end(own, values, absent);
     assert_string_equal(absent[GP_OWN_FP16].text, "there is no code");
-    assert_false(gp_own_has_no_matrices(own, &elsewhere, CC));
+    assert_false(own_has_no_matrices(own, &elsewhere, CC));
 }
 
 static void code_without_matrices_is_known_beforehand(void **state)
@@ -222,14 +222,14 @@ static void code_without_matrices_is_known_beforehand(void **state)
     put(ldg);
     put_branch(0);
     put(leave);
-    assert_true(gp_own_has_no_matrices(own, &run, CC));
+    assert_true(own_has_no_matrices(own, &run, CC));
     put(hmma);
-    assert_false(gp_own_has_no_matrices(own, &run, CC));
+    assert_false(own_has_no_matrices(own, &run, CC));
     code_size = 0;
     const uint64_t call[2] = {0x0000000000007943, 0x000fea0003c00000}; /* CALL.ABS */
     put(call);
     put(leave);
-    assert_false(gp_own_has_no_matrices(own, &run, CC));
+    assert_false(own_has_no_matrices(own, &run, CC));
 }
 
 static void bytes_are_those_of_each_thread(void **state)
@@ -237,9 +237,9 @@ static void bytes_are_those_of_each_thread(void **state)
     (void)state;
     put(ldg);
     put(leave);
-    gp_own_begin(own, &run, CC, tells);
+    own_begin(own, &run, CC, tells);
     add(GP_OWN_GLOBAL_THREADS, 0, 320);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     is(GP_OWN_LOADED, 1280);
     is(GP_OWN_STORED, 0);
 }
@@ -251,11 +251,11 @@ static void threads_at_every_instruction_need_no_branches(void **state)
     put(hmma);
     put(ldg);
     put(leave);
-    gp_own_begin(own, &run, CC, counts);
+    own_begin(own, &run, CC, counts);
     add(GP_OWN_THREADS, 0, 64);
     add(GP_OWN_THREADS, 1, 64);
     add(GP_OWN_THREADS, 2, 64);
-    gp_own_end(own, values, absent);
+    own_end(own, values, absent);
     is(GP_OWN_FP16, 2.0 * 2 * 16 * 8 * 16);
     is(GP_OWN_LOADED, 256);
 }
@@ -263,8 +263,8 @@ static void threads_at_every_instruction_need_no_branches(void **state)
 static void names_are_found(void **state)
 {
     (void)state;
-    assert_int_equal(gp_own_find("gpuprof__sass_ops_tensor_src_bf16.sum"), GP_OWN_BF16);
-    assert_int_equal(gp_own_find("smsp__sass_inst_executed.sum"), GP_OWN_COUNT);
+    assert_int_equal(own_find("gpuprof__sass_ops_tensor_src_bf16.sum"), GP_OWN_BF16);
+    assert_int_equal(own_find("smsp__sass_inst_executed.sum"), GP_OWN_COUNT);
 }
 
 int main(void)

@@ -21,13 +21,13 @@ static const double others[COUNT] = {1, 0.5, 2e18};
 static void add(struct gp_fingerprint *f, const char *function, uint32_t offset, uint64_t metric,
                 uint64_t value)
 {
-    gp_fingerprint_add(f, gp_fingerprint_function(function), offset, metric, value);
+    fingerprint_add(f, fingerprint_function(function), offset, metric, value);
 }
 
 /* Two instructions of the kernel itself, one of a function that it calls. */
 static struct gp_fingerprint launch_of(const char *kernel, uint64_t shape, uint64_t value)
 {
-    struct gp_fingerprint f = gp_fingerprint_of(kernel, shape);
+    struct gp_fingerprint f = fingerprint_of(kernel, shape);
     add(&f, kernel, 0x10, 7, 100);
     add(&f, kernel, 0x20, 7, value);
     add(&f, "callee", 0x10, 8, 3);
@@ -43,23 +43,23 @@ static bool are_equal(const struct gp_fingerprint *a, const struct gp_fingerprin
  * recalled. */
 static bool launches(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)
 {
-    const double *row = gp_recall_values(r, f);
+    const double *row = recall_values(r, f);
     if (row)
         assert_memory_equal(row, measured, sizeof(measured));
     else
-        gp_recall_learn(r, f, values);
+        recall_learn(r, f, values);
     return row != NULL;
 }
 
 static int open_recall(void **state)
 {
-    *state = gp_recall_new(COUNT, 2);
+    *state = recall_new(COUNT, 2);
     return *state == NULL;
 }
 
 static int close_recall(void **state)
 {
-    gp_recall_free(*state);
+    recall_free(*state);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static int close_recall(void **state)
 static void the_order_of_instructions_does_not_matter(void **state)
 {
     (void)state;
-    struct gp_fingerprint a = launch_of("k", 1, 5), b = gp_fingerprint_of("k", 1);
+    struct gp_fingerprint a = launch_of("k", 1, 5), b = fingerprint_of("k", 1);
     add(&b, "callee", 0x10, 8, 3);
     add(&b, "k", 0x20, 7, 5);
     add(&b, "k", 0x10, 7, 100);
@@ -79,7 +79,7 @@ static void other_kernels_shapes_and_counts_are_different(void **state)
 {
     (void)state;
     struct gp_fingerprint all[] = {launch_of("k", 1, 5), launch_of("k", 2, 5), launch_of("k", 1, 6),
-                                   launch_of("l", 1, 5), gp_fingerprint_of("k", 1)};
+                                   launch_of("l", 1, 5), fingerprint_of("k", 1)};
     const size_t count = sizeof(all) / sizeof(all[0]);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
@@ -91,7 +91,7 @@ static void a_count_belongs_to_its_instruction_and_metric(void **state)
     (void)state;
     struct gp_fingerprint all[5];
     for (size_t i = 0; i < 5; i++)
-        all[i] = gp_fingerprint_of("k", 1);
+        all[i] = fingerprint_of("k", 1);
     add(&all[0], "k", 0x10, 7, 100);
     add(&all[1], "l", 0x10, 7, 100);
     add(&all[2], "k", 0x20, 7, 100);
@@ -105,7 +105,7 @@ static void a_count_belongs_to_its_instruction_and_metric(void **state)
 static void counts_that_are_exchanged_are_different(void **state)
 {
     (void)state;
-    struct gp_fingerprint a = gp_fingerprint_of("k", 1), b = a;
+    struct gp_fingerprint a = fingerprint_of("k", 1), b = a;
     add(&a, "k", 0x10, 7, 100);
     add(&a, "k", 0x20, 7, 200);
     add(&b, "k", 0x10, 7, 200);
@@ -119,8 +119,8 @@ static void many_launches_have_fingerprints_of_their_own(void **state)
     for (uint64_t shape = 0; shape < 40; shape++)
         for (uint64_t value = 0; value < 40; value++) {
             struct gp_fingerprint f = launch_of("k", shape, value);
-            assert_null(gp_recall_find(r, &f));
-            gp_recall_learn(r, &f, measured);
+            assert_null(recall_find(r, &f));
+            recall_learn(r, &f, measured);
         }
 }
 
@@ -130,12 +130,12 @@ static void measured_launches_are_recalled(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
-    assert_null(gp_recall_find(r, &f));
-    assert_null(gp_recall_values(r, &f));
-    assert_null(gp_recall_find(r, &f)); /* it was launched, and could not be measured */
-    gp_recall_learn(r, &f, measured);
-    assert_memory_equal(gp_recall_find(r, &f), measured, sizeof(measured));
-    assert_memory_equal(gp_recall_values(r, &f), measured, sizeof(measured));
+    assert_null(recall_find(r, &f));
+    assert_null(recall_values(r, &f));
+    assert_null(recall_find(r, &f)); /* it was launched, and could not be measured */
+    recall_learn(r, &f, measured);
+    assert_memory_equal(recall_find(r, &f), measured, sizeof(measured));
+    assert_memory_equal(recall_values(r, &f), measured, sizeof(measured));
 }
 
 static void launches_of_another_kind_are_measured(void **state)
@@ -146,7 +146,7 @@ static void launches_of_another_kind_are_measured(void **state)
                                     launch_of("l", 1, 5)};
     assert_false(launches(r, &f, measured));
     for (size_t i = 0; i < sizeof(not ) / sizeof(not [0]); i++) {
-        assert_null(gp_recall_find(r, &not [i]));
+        assert_null(recall_find(r, &not [i]));
         assert_false(launches(r, &not [i], others));
     }
     assert_true(launches(r, &f, measured));
@@ -172,22 +172,22 @@ static void to_find_is_no_launch(void **state)
     for (unsigned n = 1; n <= 299; n++)
         assert_int_equal(launches(r, &f, measured), n != 1);
     for (unsigned n = 0; n < 100; n++)
-        assert_non_null(gp_recall_find(r, &f));
-    assert_null(gp_recall_values(r, &f)); /* the 300th */
-    assert_non_null(gp_recall_find(r, &f));
+        assert_non_null(recall_find(r, &f));
+    assert_null(recall_values(r, &f)); /* the 300th */
+    assert_non_null(recall_find(r, &f));
 }
 
 static void beyond_its_room_all_are_forgotten(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint first = launch_of("k", 1, 5), last = first;
-    gp_recall_learn(r, &first, measured);
+    recall_learn(r, &first, measured);
     for (uint64_t shape = 2; shape <= 16385; shape++) {
-        last = gp_fingerprint_of("k", shape);
-        gp_recall_learn(r, &last, measured);
+        last = fingerprint_of("k", shape);
+        recall_learn(r, &last, measured);
     }
-    assert_null(gp_recall_find(r, &first));
-    assert_non_null(gp_recall_find(r, &last));
+    assert_null(recall_find(r, &first));
+    assert_non_null(recall_find(r, &last));
 }
 
 static void a_value_that_is_no_number_is_equal_to_itself(void **state)
@@ -195,10 +195,10 @@ static void a_value_that_is_no_number_is_equal_to_itself(void **state)
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     const double with_none[COUNT] = {1, NAN, 2};
-    gp_recall_learn(r, &f, with_none);
-    gp_recall_learn(r, &f, with_none);
-    assert_false(gp_recall_is_barred(r, &f));
-    assert_memory_equal(gp_recall_find(r, &f), with_none, sizeof(with_none));
+    recall_learn(r, &f, with_none);
+    recall_learn(r, &f, with_none);
+    assert_false(recall_is_barred(r, &f));
+    assert_memory_equal(recall_find(r, &f), with_none, sizeof(with_none));
 }
 
 /* ---- launches that are assumed to be alike ----------------------------------------------------
@@ -212,7 +212,7 @@ static struct gp_launch_kind kind_with(uint64_t pointer, uint32_t n)
         uint64_t pointer;
         uint32_t n;
     } parameters = {pointer, n};
-    gp_launch_kind_of(&kind, "k", 1, n, &parameters, 12); /* its work depends on n */
+    launch_kind_of(&kind, "k", 1, n, &parameters, 12); /* its work depends on n */
     return kind;
 }
 
@@ -220,10 +220,10 @@ static struct gp_launch_kind kind_with(uint64_t pointer, uint32_t n)
 static void are_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                       const struct gp_fingerprint *f, unsigned count)
 {
-    if (!gp_recall_find(r, f))
-        gp_recall_learn(r, f, measured);
+    if (!recall_find(r, f))
+        recall_learn(r, f, measured);
     while (count--)
-        gp_recall_found(r, kind, f, true);
+        recall_found(r, kind, f, true);
 }
 
 static unsigned apart; /* launches from one that is compared to the next, at least */
@@ -232,7 +232,7 @@ static bool is_assumed(struct gp_recall *r, struct gp_launch_kind *kind,
                        const struct gp_fingerprint *as)
 {
     struct gp_fingerprint f;
-    bool assumed = gp_recall_assume(r, kind, apart, &f);
+    bool assumed = recall_assume(r, kind, apart, &f);
     if (assumed)
         assert_true(are_equal(&f, as));
     return assumed;
@@ -249,7 +249,7 @@ static void two_launches_that_were_alike_make_a_rule(void **state)
     are_found(r, &kind, &f, 1);
     for (unsigned n = 0; n < 6; n++)
         assert_true(is_assumed(r, &kind, &f));
-    gp_recall_assumed(r, &kind, false);
+    recall_assumed(r, &kind, false);
     assert_false(is_assumed(r, &kind, &f));
 }
 
@@ -315,7 +315,7 @@ static void some_are_compared_for_ever(void **state)
         in_a_row = is_assumed(r, &kind, &f) ? in_a_row + 1 : 0;
         most = in_a_row > most ? in_a_row : most;
         if (!in_a_row)
-            gp_recall_values(r, &f);
+            recall_values(r, &f);
     }
     assert_int_equal(most, 255);
 }
@@ -344,14 +344,14 @@ static void parameters_beyond_the_last_count_as_one(void **state)
     (void)state;
     unsigned char bytes[1000] = {0};
     struct gp_launch_kind kind, other;
-    gp_launch_kind_of(&kind, "k", 1, 0, bytes, sizeof(bytes));
+    launch_kind_of(&kind, "k", 1, 0, bytes, sizeof(bytes));
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = 1;
-        gp_launch_kind_of(&other, "k", 1, 0, bytes, sizeof(bytes));
+        launch_kind_of(&other, "k", 1, 0, bytes, sizeof(bytes));
         assert_memory_not_equal(kind.parameters, other.parameters, sizeof(kind.parameters));
         bytes[i] = 0;
     }
-    gp_launch_kind_of(&other, "k", 2, 0, bytes, sizeof(bytes));
+    launch_kind_of(&other, "k", 2, 0, bytes, sizeof(bytes));
     assert_false(are_equal(&kind.shape, &other.shape));
 }
 
@@ -365,7 +365,7 @@ static void another_kind_of_launch_begins_anew(void **state)
     assert_false(is_assumed(r, &kind, &other));
     are_found(r, &kind, &other, 1);
     assert_true(is_assumed(r, &kind, &other));
-    gp_recall_found(r, &kind, &other, false); /* the hardware does not agree */
+    recall_found(r, &kind, &other, false); /* the hardware does not agree */
     assert_false(is_assumed(r, &kind, &other));
 }
 
@@ -376,10 +376,10 @@ static void a_wrong_assumption_is_the_last(void **state)
     struct gp_launch_kind kind = kind_with(0, 10);
     are_found(r, &kind, &f, 10);
     assert_true(is_assumed(r, &kind, &f));
-    gp_recall_assumed(r, &kind, false);
+    recall_assumed(r, &kind, false);
     are_found(r, &kind, &f, 10);
     assert_false(is_assumed(r, &kind, &f));
-    assert_non_null(gp_recall_values(r, &f)); /* where its instructions are counted all is well */
+    assert_non_null(recall_values(r, &f)); /* where its instructions are counted all is well */
 }
 
 /* A kernel that gets the length of its work: two, one after the other. */
@@ -397,11 +397,11 @@ static void launches_with_the_same_work_are_assumed_to_be_alike(void **state)
     }
     for (unsigned n = 0; n < 3; n++) {
         assert_true(is_assumed(r, &some, &f));
-        gp_recall_assumed(r, &some, true);
+        recall_assumed(r, &some, true);
         assert_true(is_assumed(r, &more, &g));
-        gp_recall_assumed(r, &more, true);
+        recall_assumed(r, &more, true);
     }
-    assert_true(gp_recall_is_familiar(r, &some));
+    assert_true(recall_is_familiar(r, &some));
     assert_false(is_assumed(r, &other, &f));
     /* Which memory it works on has to be seen to change nothing. */
     assert_false(is_assumed(r, &moved, &f));
@@ -409,7 +409,7 @@ static void launches_with_the_same_work_are_assumed_to_be_alike(void **state)
     are_found(r, &more, &g, 1);
     assert_true(is_assumed(r, &moved, &f));
     /* Launches of one work alone are not assumed any more. */
-    gp_recall_assumed(r, &moved, false);
+    recall_assumed(r, &moved, false);
     assert_false(is_assumed(r, &some, &f));
     assert_true(is_assumed(r, &more, &g));
 }
@@ -421,33 +421,33 @@ static void a_launch_with_known_work_is_compared(void **state)
     for (unsigned n = 0; n < 8; n++) {
         struct gp_launch_kind kind = kind_with(0x1000, n);
         struct gp_fingerprint f = launch_of("k", 1, n);
-        gp_recall_compared(r, &kind, true);
+        recall_compared(r, &kind, true);
         are_found(r, &kind, &f, 1);
     }
     struct gp_launch_kind known = kind_with(0x1000, 3), unknown = kind_with(0x1000, 9);
-    assert_true(gp_recall_compares(r, &known));
-    assert_false(gp_recall_compares(r, &unknown));
+    assert_true(recall_compares(r, &known));
+    assert_false(recall_compares(r, &unknown));
 }
 
 static void where_all_are_new_they_are_not_compared(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_launch_kind kind = kind_with(0, 10), other;
-    gp_launch_kind_of(&other, "k", 2, 0, "", 0);
+    launch_kind_of(&other, "k", 2, 0, "", 0);
     for (unsigned n = 0; n < 4; n++) {
-        assert_true(gp_recall_compares(r, &kind));
-        gp_recall_compared(r, &kind, true);
+        assert_true(recall_compares(r, &kind));
+        recall_compared(r, &kind, true);
     }
     unsigned compared = 0;
     for (unsigned n = 0; n < 32; n++)
-        compared += gp_recall_compares(r, &kind);
+        compared += recall_compares(r, &kind);
     assert_int_equal(compared, 2);
-    assert_true(gp_recall_compares(r, &other)); /* the same kernel in another shape */
-    gp_recall_compared(r, &kind, false);
-    assert_true(gp_recall_compares(r, &kind));
-    gp_recall_bar(r, &kind.shape);
-    assert_false(gp_recall_compares(r, &kind));
-    assert_false(gp_recall_compares(r, &other));
+    assert_true(recall_compares(r, &other)); /* the same kernel in another shape */
+    recall_compared(r, &kind, false);
+    assert_true(recall_compares(r, &kind));
+    recall_bar(r, &kind.shape);
+    assert_false(recall_compares(r, &kind));
+    assert_false(recall_compares(r, &other));
 }
 
 static void a_launch_due_to_be_measured_is_not_assumed(void **state)
@@ -457,12 +457,12 @@ static void a_launch_due_to_be_measured_is_not_assumed(void **state)
     struct gp_launch_kind kind = kind_with(0, 10);
     are_found(r, &kind, &f, 400);
     unsigned n = 0;
-    while (n < 298 && (is_assumed(r, &kind, &f) || gp_recall_values(r, &f)))
+    while (n < 298 && (is_assumed(r, &kind, &f) || recall_values(r, &f)))
         n++;
     assert_int_equal(n, 298);
-    gp_recall_values(r, &f);
+    recall_values(r, &f);
     assert_false(is_assumed(r, &kind, &f));
-    assert_null(gp_recall_values(r, &f)); /* the 300th */
+    assert_null(recall_values(r, &f)); /* the 300th */
 }
 
 /* ---- bar -------------------------------------------------------------------------------- */
@@ -472,75 +472,75 @@ static void a_kernel_that_is_barred_is_always_measured(void **state)
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 6);
     struct gp_fingerprint of_another = launch_of("l", 1, 5);
-    gp_recall_learn(r, &f, measured);
-    gp_recall_learn(r, &other, measured);
-    gp_recall_learn(r, &of_another, measured);
-    gp_recall_bar(r, &f);
-    gp_recall_bar(r, &f);
-    assert_true(gp_recall_is_barred(r, &f));
-    assert_true(gp_recall_is_barred(r, &other));
-    assert_false(gp_recall_is_barred(r, &of_another));
+    recall_learn(r, &f, measured);
+    recall_learn(r, &other, measured);
+    recall_learn(r, &of_another, measured);
+    recall_bar(r, &f);
+    recall_bar(r, &f);
+    assert_true(recall_is_barred(r, &f));
+    assert_true(recall_is_barred(r, &other));
+    assert_false(recall_is_barred(r, &of_another));
     for (unsigned n = 0; n < 40; n++) {
-        assert_null(gp_recall_values(r, &f));
-        assert_null(gp_recall_values(r, &other));
+        assert_null(recall_values(r, &f));
+        assert_null(recall_values(r, &other));
     }
-    assert_memory_equal(gp_recall_find(r, &f), measured, sizeof(measured));
-    assert_non_null(gp_recall_values(r, &of_another));
+    assert_memory_equal(recall_find(r, &f), measured, sizeof(measured));
+    assert_non_null(recall_values(r, &of_another));
 }
 
 static void measuring_something_else_again_is_a_reason(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 5);
-    gp_recall_learn(r, &f, measured);
-    gp_recall_learn(r, &f, measured);
-    gp_recall_learn(r, &other, others);
-    assert_false(gp_recall_is_barred(r, &f));
-    gp_recall_learn(r, &f, others);
-    assert_true(gp_recall_is_barred(r, &f));
-    assert_null(gp_recall_values(r, &other));
+    recall_learn(r, &f, measured);
+    recall_learn(r, &f, measured);
+    recall_learn(r, &other, others);
+    assert_false(recall_is_barred(r, &f));
+    recall_learn(r, &f, others);
+    assert_true(recall_is_barred(r, &f));
+    assert_null(recall_values(r, &other));
 }
 
 /* A kernel is known by its name alone, before any of its instructions were counted. */
 static void a_kernel_is_barred_by_its_name(void **state)
 {
     struct gp_recall *r = *state;
-    struct gp_fingerprint f = launch_of("k", 1, 5), name = gp_fingerprint_of("k", 0);
-    struct gp_fingerprint another = gp_fingerprint_of("kk", 0);
-    gp_recall_bar(r, &f);
-    assert_true(gp_recall_is_barred(r, &name));
-    assert_false(gp_recall_is_barred(r, &another));
+    struct gp_fingerprint f = launch_of("k", 1, 5), name = fingerprint_of("k", 0);
+    struct gp_fingerprint another = fingerprint_of("kk", 0);
+    recall_bar(r, &f);
+    assert_true(recall_is_barred(r, &name));
+    assert_false(recall_is_barred(r, &another));
 }
 
 static void a_bar_outlives_forgotten_launches(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
-    gp_recall_learn(r, &f, measured);
-    gp_recall_bar(r, &f);
+    recall_learn(r, &f, measured);
+    recall_bar(r, &f);
     for (uint64_t shape = 0; shape < 16400; shape++) {
-        struct gp_fingerprint next = gp_fingerprint_of("l", shape);
-        gp_recall_learn(r, &next, measured);
+        struct gp_fingerprint next = fingerprint_of("l", shape);
+        recall_learn(r, &next, measured);
     }
-    assert_null(gp_recall_find(r, &f));
-    assert_true(gp_recall_is_barred(r, &f));
+    assert_null(recall_find(r, &f));
+    assert_true(recall_is_barred(r, &f));
 }
 
 static void of_too_many_kernels_all_are_barred(void **state)
 {
     struct gp_recall *r = *state;
-    struct gp_fingerprint innocent = gp_fingerprint_of("innocent", 0);
+    struct gp_fingerprint innocent = fingerprint_of("innocent", 0);
     for (unsigned i = 0; i < 16384; i++) {
         char name[32];
         snprintf(name, sizeof(name), "kernel%u", i);
-        struct gp_fingerprint f = gp_fingerprint_of(name, 0);
-        gp_recall_bar(r, &f);
+        struct gp_fingerprint f = fingerprint_of(name, 0);
+        recall_bar(r, &f);
     }
-    assert_false(gp_recall_is_barred(r, &innocent));
-    struct gp_fingerprint one_more = gp_fingerprint_of("one more", 0);
-    gp_recall_bar(r, &one_more);
-    assert_true(gp_recall_is_barred(r, &one_more));
-    assert_true(gp_recall_is_barred(r, &innocent));
+    assert_false(recall_is_barred(r, &innocent));
+    struct gp_fingerprint one_more = fingerprint_of("one more", 0);
+    recall_bar(r, &one_more);
+    assert_true(recall_is_barred(r, &one_more));
+    assert_true(recall_is_barred(r, &innocent));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_recall, close_recall)
@@ -552,21 +552,21 @@ static void the_hardwares_counters_are_those_of_launches_with_the_same_work(void
     struct gp_fingerprint f = launch_of("k", 1, 5), with_work[2];
     struct gp_launch_kind kinds[2];
     for (unsigned i = 0; i < 2; i++) {
-        gp_launch_kind_of(&kinds[i], "k", 1, i, NULL, 0);
-        with_work[i] = gp_fingerprint_with_work(&f, &kinds[i]);
+        launch_kind_of(&kinds[i], "k", 1, i, NULL, 0);
+        with_work[i] = fingerprint_with_work(&f, &kinds[i]);
     }
-    gp_recall_note_hardware(r, &f, &kinds[0], rows[0]); /* of no launch that is known */
-    assert_int_equal(gp_recall_hardware_count(r, &with_work[0]), 0);
-    gp_recall_learn(r, &f, measured);
-    gp_recall_note_hardware(r, &f, &kinds[0], rows[0]);
-    assert_int_equal(gp_recall_hardware_count(r, &with_work[0]), 1);
-    assert_int_equal(gp_recall_hardware_count(r, &with_work[1]), 0);
-    assert_null(gp_recall_hardware(r, &with_work[1]));
-    gp_recall_note_hardware(r, &f, &kinds[1], rows[1]);
+    recall_note_hardware(r, &f, &kinds[0], rows[0]); /* of no launch that is known */
+    assert_int_equal(recall_hardware_count(r, &with_work[0]), 0);
+    recall_learn(r, &f, measured);
+    recall_note_hardware(r, &f, &kinds[0], rows[0]);
+    assert_int_equal(recall_hardware_count(r, &with_work[0]), 1);
+    assert_int_equal(recall_hardware_count(r, &with_work[1]), 0);
+    assert_null(recall_hardware(r, &with_work[1]));
+    recall_note_hardware(r, &f, &kinds[1], rows[1]);
     for (unsigned i = 0; i < 2; i++)
-        assert_memory_equal(gp_recall_hardware(r, &with_work[i]), rows[i], sizeof(rows[i]));
-    gp_recall_bar(r, &f);
-    assert_int_equal(gp_recall_hardware_count(r, &with_work[0]), 0);
+        assert_memory_equal(recall_hardware(r, &with_work[i]), rows[i], sizeof(rows[i]));
+    recall_bar(r, &f);
+    assert_int_equal(recall_hardware_count(r, &with_work[0]), 0);
 }
 
 int main(void)

@@ -46,7 +46,7 @@ static void a_move_that_is_not_there_changes_nothing(void **state)
 {
     (void)state;
     enum gp_launch_state after, measured = GP_LAUNCH_MEASURED;
-    assert_false(gp_launch_state_after(GP_LAUNCH_MEASURED, GP_LAUNCH_ASSUME, &after));
+    assert_false(launch_state_after(GP_LAUNCH_MEASURED, GP_LAUNCH_ASSUME, &after));
     gp_launch_move(&measured, GP_LAUNCH_ASSUME);
     assert_int_equal(measured, GP_LAUNCH_MEASURED);
 }
@@ -63,7 +63,7 @@ static void every_state_is_reached(void **state)
     }
     for (int i = 0; i < GP_LAUNCH_STATES; i++)
         if (!reached[i])
-            fail_msg("a launch is never %s", gp_launch_state_words((enum gp_launch_state)i));
+            fail_msg("a launch is never %s", launch_state_words((enum gp_launch_state)i));
 }
 
 /* From a state in which nothing is decided a launch can go on to one in which all is. */
@@ -71,7 +71,7 @@ static void no_undecided_state_is_an_end(void **state)
 {
     (void)state;
     for (int from = 0; from < GP_LAUNCH_STATES; from++) {
-        bool ends = !gp_launch_is_undecided((enum gp_launch_state)from);
+        bool ends = !launch_is_undecided((enum gp_launch_state)from);
         for (size_t i = 0; !ends && i < MOVES; i++)
             ends = (int)moves[i].from == from && (int)moves[i].to != from;
         assert_true(ends);
@@ -82,11 +82,11 @@ static void states_have_words_and_a_sentence(void **state)
 {
     (void)state;
     for (int i = 0; i < GP_LAUNCH_STATES; i++) {
-        const char *sentence = gp_launch_state_sentence((enum gp_launch_state)i);
+        const char *sentence = launch_state_sentence((enum gp_launch_state)i);
         assert_true(sentence[strlen(sentence) - 1] == '.');
         for (int k = 0; k < i; k++)
-            assert_string_not_equal(gp_launch_state_words((enum gp_launch_state)i),
-                                    gp_launch_state_words((enum gp_launch_state)k));
+            assert_string_not_equal(launch_state_words((enum gp_launch_state)i),
+                                    launch_state_words((enum gp_launch_state)k));
     }
 }
 

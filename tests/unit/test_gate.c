@@ -68,7 +68,7 @@ static void wait_for_threads_at_the_gate(unsigned count)
 
 static void close_and_open(void)
 {
-    assert_true(gp_gate_lock(LONG));
+    assert_true(gate_lock(LONG));
     gp_gate_unlock();
 }
 
@@ -127,7 +127,7 @@ static void change(void)
 static void *close_often(void *unused)
 {
     for (int i = 0; i < 5000; i++) {
-        if (!gp_gate_lock(LONG))
+        if (!gate_lock(LONG))
             return unused;
         change();
         gp_gate_unlock();
@@ -140,7 +140,7 @@ static void *queue_often(void *unused)
 {
     for (int i = 0; i < 5000; i++) {
         gp_gate_queue();
-        bool closed = gp_gate_lock_queued(1e-8 * i);
+        bool closed = gate_lock_queued(1e-8 * i);
         if (closed)
             change();
         gp_gate_unlock_queued(closed);
@@ -212,7 +212,7 @@ static void a_closed_gate_is_passed_by_nobody_however_often(void **state)
     /* The order of stores is for the build without sanitizers, which are slow and see none. */
     const int times = SANITIZED ? 4000 : 40000;
     for (int i = 0; i < times; i++) {
-        assert_true(gp_gate_lock(LONG));
+        assert_true(gate_lock(LONG));
         change();
         gp_gate_unlock();
         for (volatile int j = 0; j < i * 7 % 20000; j++)
@@ -253,11 +253,11 @@ static void a_thread_that_stays_is_not_waited_for_without_end(void **state)
     (void)state;
     pthread_t inside = start(stay, NULL);
     sem_wait(&came_in);
-    assert_false(gp_gate_lock(SHORT));
+    assert_false(gate_lock(SHORT));
     join(start(go_in, NULL)); /* as if nobody had tried */
 
     gp_gate_queue();
-    bool closed = gp_gate_lock_queued(SHORT);
+    bool closed = gate_lock_queued(SHORT);
     assert_false(closed);
     if (!nameless) /* they queue with those that close */
         join(start(go_in, NULL));
@@ -275,7 +275,7 @@ static void a_closed_gate_is_passed_when_it_is_open_again(void **state)
     (void)state;
     pthread_t threads[4];
     atomic_store(&went_in, 0);
-    assert_true(gp_gate_lock(LONG));
+    assert_true(gate_lock(LONG));
     for (int i = 0; i < 4; i++)
         threads[i] = start(go_in, NULL);
     wait_for_threads_at_the_gate(4);
@@ -289,7 +289,7 @@ static void a_closed_gate_is_passed_when_it_is_open_again(void **state)
 
 static void *close_once(void *went_in_before)
 {
-    if (gp_gate_lock(LONG)) {
+    if (gate_lock(LONG)) {
         *(int *)went_in_before = atomic_load(&went_in);
         gp_gate_unlock();
     }
@@ -333,11 +333,11 @@ static void a_waiting_thread_goes_in_between_two_closings(void **state)
         skip();
     for (int i = 0; i < 100; i++) {
         atomic_store(&went_in, 0);
-        assert_true(gp_gate_lock(LONG));
+        assert_true(gate_lock(LONG));
         pthread_t waiting = start(go_in, NULL);
         wait_for_threads_at_the_gate(1);
         gp_gate_unlock();
-        assert_true(gp_gate_lock(LONG));
+        assert_true(gate_lock(LONG));
         assert_int_equal(atomic_load(&went_in), 1);
         gp_gate_unlock();
         join(waiting);
@@ -354,7 +354,7 @@ static void *close_in_order(void *argument)
 {
     struct closing *closing = argument;
     atomic_store(&closing->thread, (int)syscall(SYS_gettid));
-    assert_true(gp_gate_lock(LONG));
+    assert_true(gate_lock(LONG));
     atomic_store(&closing->had, true);
     gp_gate_unlock();
     return NULL;
@@ -377,12 +377,12 @@ static void a_thread_that_waits_to_close_comes_before_later_ones(void **state)
 {
     (void)state;
     struct closing closing = {0};
-    assert_true(gp_gate_lock(LONG));
+    assert_true(gate_lock(LONG));
     pthread_t thread = start(close_in_order, &closing);
     while (!atomic_load(&closing.thread) || !sleeps(atomic_load(&closing.thread)))
         nap();
     gp_gate_unlock();
-    assert_true(gp_gate_lock(LONG));
+    assert_true(gate_lock(LONG));
     assert_true(atomic_load(&closing.had));
     gp_gate_unlock();
     join(thread);
@@ -404,7 +404,7 @@ static void a_thread_inside_passes_and_does_not_wait_for_itself(void **state)
     assert_int_equal(went_in_before, 100);
 
     gp_gate_enter_cancellable();
-    assert_false(gp_gate_lock(LONG));
+    assert_false(gate_lock(LONG));
     gp_gate_leave_cancellable();
     close_and_open();
 }
@@ -496,7 +496,7 @@ static void a_thread_cancelled_at_the_gate_is_not_waited_for(void **state)
     (void)state;
     if (nameless)
         skip();
-    assert_true(gp_gate_lock(LONG));
+    assert_true(gate_lock(LONG));
     pthread_t waiting = start(wait_at_the_gate, NULL);
     wait_for_threads_at_the_gate(1);
     assert_int_equal(pthread_cancel(waiting), 0);
@@ -528,7 +528,7 @@ static void a_thread_that_takes_notes_is_cancelled_afterwards(void **state)
 
 static void *close_and_be_cancelled(void *unused)
 {
-    bool closed = gp_gate_lock(LONG);
+    bool closed = gate_lock(LONG);
     (void)pthread_cancel(pthread_self());
     pthread_testcancel();
     if (closed)

@@ -27,11 +27,11 @@ enum outcome { ORDERED, TOO_WIDE, FAILED };
 
 static enum outcome order_of(const struct graph *g, struct gp_graph_order *o)
 {
-    if (!gp_graph_order_find(g->count, g->edges, g->edge_count, o))
+    if (!graph_order_find(g->count, g->edges, g->edge_count, o))
         return FAILED;
-    if (gp_graph_order_spread(o, g->waits))
+    if (graph_order_spread(o, g->waits))
         return ORDERED;
-    gp_graph_order_free(o);
+    graph_order_free(o);
     return TOO_WIDE;
 }
 
@@ -96,7 +96,7 @@ static void a_line_needs_one_branch(void **state)
     assert_int_equal(o.branches, 1);
     assert_int_equal(o.sequence[0], g.count - 1);
     check(&g, &o);
-    gp_graph_order_free(&o);
+    graph_order_free(&o);
 }
 
 static void forks_and_joins_use_the_same_branches_again(void **state)
@@ -117,7 +117,7 @@ static void forks_and_joins_use_the_same_branches_again(void **state)
     assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, 2);
     check(&g, &o);
-    gp_graph_order_free(&o);
+    graph_order_free(&o);
 }
 
 static void copies_side_by_side_need_no_branches(void **state)
@@ -133,7 +133,7 @@ static void copies_side_by_side_need_no_branches(void **state)
     assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, 1);
     check(&g, &o);
-    gp_graph_order_free(&o);
+    graph_order_free(&o);
 }
 
 static void too_many_that_may_wait_side_by_side(void **state)
@@ -144,7 +144,7 @@ static void too_many_that_may_wait_side_by_side(void **state)
     memset(g.waits, true, sizeof(g.waits));
     assert_int_equal(order_of(&g, &o), ORDERED);
     assert_int_equal(o.branches, GP_MOST_BRANCHES);
-    gp_graph_order_free(&o);
+    graph_order_free(&o);
     g.count++;
     assert_int_equal(order_of(&g, &o), TOO_WIDE);
     assert_null(o.sequence);
@@ -159,17 +159,17 @@ static void an_order_that_is_too_wide_is_spread_anew(void **state)
     memset(g.waits, true, sizeof(g.waits));
     for (unsigned n = 2; n < g.count; n++)
         edge(&g, n % 2, n);
-    assert_true(gp_graph_order_find(g.count, g.edges, g.edge_count, &o));
-    assert_false(gp_graph_order_spread(&o, g.waits));
+    assert_true(graph_order_find(g.count, g.edges, g.edge_count, &o));
+    assert_false(graph_order_spread(&o, g.waits));
     memset(g.waits, false, sizeof(g.waits));
     g.waits[0] = g.waits[9] = g.waits[20] = true;
-    assert_true(gp_graph_order_spread(&o, g.waits));
+    assert_true(graph_order_spread(&o, g.waits));
     check(&g, &o);
     memset(g.waits, false, sizeof(g.waits));
-    assert_true(gp_graph_order_spread(&o, g.waits));
+    assert_true(graph_order_spread(&o, g.waits));
     assert_int_equal(o.branches, 1);
     check(&g, &o);
-    gp_graph_order_free(&o);
+    graph_order_free(&o);
 }
 
 static void input_that_is_no_graph_is_refused(void **state)
@@ -185,7 +185,7 @@ static void input_that_is_no_graph_is_refused(void **state)
     assert_int_equal(order_of(&g, &o), FAILED);
     g = (struct graph){.count = 0};
     assert_int_equal(order_of(&g, &o), ORDERED);
-    gp_graph_order_free(&o);
+    graph_order_free(&o);
 }
 
 static void any_graph(void **state)
@@ -208,7 +208,7 @@ static void any_graph(void **state)
         if (result == ORDERED) {
             found++;
             check(&g, &o);
-            gp_graph_order_free(&o);
+            graph_order_free(&o);
         }
     }
     assert_true(found > 5000);

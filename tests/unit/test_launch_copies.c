@@ -71,7 +71,7 @@ static int begin(void **state)
     current = CONTEXT(1);
     refuses_events = false;
     setenv("GPUPROF_COPIES", "on", 1);
-    gp_copies_start();
+    copies_start();
     return !gp_copies_wanted();
 }
 
@@ -86,7 +86,7 @@ static void copies(enum gp_copy_kind kind, double ms, CUresult result)
 static struct gp_copies total_of(enum gp_copy_kind kind)
 {
     struct gp_copies totals[GP_COPY_KINDS];
-    assert_true(gp_copies_read(totals));
+    assert_true(copies_read(totals));
     return totals[kind];
 }
 

@@ -68,21 +68,21 @@ static void parameters_are_laid_out_as_the_device_sees_them(void **state)
         void *arguments[] = {&number, &pointer, text};
         struct gp_launch call = {.function = handles[i], .parameters = arguments};
         size_t size;
-        gp_parameter_layout_ask(&layout, handles[i], handles[i]);
-        assert_true(gp_parameters_read(&call, &layout, bytes, &size));
+        parameter_layout_ask(&layout, handles[i], handles[i]);
+        assert_true(parameters_read(&call, &layout, bytes, &size));
         assert_int_equal(size, 28);
         assert_memory_equal(bytes, &number, 4);
         assert_memory_equal(bytes + 4, "\0\0\0\0", 4);
         assert_memory_equal(bytes + 8, &pointer, 8);
         assert_memory_equal(bytes + 16, text, 12);
         unsigned before = asked;
-        gp_parameter_layout_ask(&layout, handles[i], handles[i]);
+        parameter_layout_ask(&layout, handles[i], handles[i]);
         assert_int_equal(asked, before); /* once is enough */
         arguments[1] = NULL;
-        assert_false(gp_parameters_read(&call, &layout, bytes, &size));
+        assert_false(parameters_read(&call, &layout, bytes, &size));
         call.parameters = NULL;
-        assert_false(gp_parameters_read(&call, &layout, bytes, &size));
-        gp_parameter_layout_free(&layout);
+        assert_false(parameters_read(&call, &layout, bytes, &size));
+        parameter_layout_free(&layout);
     }
 }
 
@@ -93,10 +93,10 @@ static void a_kernel_without_parameters_has_none(void **state)
     struct gp_launch call = {.function = FUNCTION};
     size_t size = 99;
     parameter_count = 0;
-    gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
-    assert_true(gp_parameters_read(&call, &layout, bytes, &size));
+    parameter_layout_ask(&layout, FUNCTION, FUNCTION);
+    assert_true(parameters_read(&call, &layout, bytes, &size));
     assert_int_equal(size, 0);
-    gp_parameter_layout_free(&layout);
+    parameter_layout_free(&layout);
 }
 
 static void a_driver_that_does_not_tell_leaves_them_unknown(void **state)
@@ -108,9 +108,9 @@ static void a_driver_that_does_not_tell_leaves_them_unknown(void **state)
     size_t size;
     gp_cuda.cuFuncGetParamInfo = NULL;
     gp_cuda.cuKernelGetParamInfo = NULL;
-    gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
-    assert_false(gp_parameters_read(&call, &layout, bytes, &size));
-    gp_parameter_layout_free(&layout);
+    parameter_layout_ask(&layout, FUNCTION, FUNCTION);
+    assert_false(parameters_read(&call, &layout, bytes, &size));
+    parameter_layout_free(&layout);
 }
 
 static void a_driver_that_never_ends_is_not_believed(void **state)
@@ -121,9 +121,9 @@ static void a_driver_that_never_ends_is_not_believed(void **state)
     struct gp_launch call = {.function = FUNCTION, .parameters = arguments};
     size_t size;
     gp_cuda.cuFuncGetParamInfo = fake_endless;
-    gp_parameter_layout_ask(&layout, FUNCTION, FUNCTION);
-    assert_false(gp_parameters_read(&call, &layout, bytes, &size));
-    gp_parameter_layout_free(&layout);
+    parameter_layout_ask(&layout, FUNCTION, FUNCTION);
+    assert_false(parameters_read(&call, &layout, bytes, &size));
+    parameter_layout_free(&layout);
 }
 
 static void a_block_of_the_programs_own_is_taken_as_it_is(void **state)
@@ -135,23 +135,23 @@ static void a_block_of_the_programs_own_is_taken_as_it_is(void **state)
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_BUFFER_POINTER, block,
                      CU_LAUNCH_PARAM_END};
     struct gp_launch call = {.function = FUNCTION, .extra = extra};
-    assert_true(gp_parameters_read(&call, &layout, bytes, &got));
+    assert_true(parameters_read(&call, &layout, bytes, &got));
     assert_int_equal(got, sizeof(block));
     assert_memory_equal(bytes, block, sizeof(block));
     size = GP_MOST_PARAMETER_BYTES + 1; /* more than CUDA allows */
-    assert_false(gp_parameters_read(&call, &layout, bytes, &got));
+    assert_false(parameters_read(&call, &layout, bytes, &got));
     size = 0;
     extra[3] = NULL;
-    assert_true(gp_parameters_read(&call, &layout, bytes, &got));
+    assert_true(parameters_read(&call, &layout, bytes, &got));
     assert_int_equal(got, 0);
     extra[0] = (void *)(uintptr_t)77; /* unknown */
-    assert_false(gp_parameters_read(&call, &layout, bytes, &got));
+    assert_false(parameters_read(&call, &layout, bytes, &got));
 }
 
 static bool launch_verified(struct gp_verify_schedule *schedule, const unsigned grid[3])
 {
-    bool verified = gp_verify_is_due(schedule, grid);
-    gp_verify_count(schedule, grid);
+    bool verified = verify_is_due(schedule, grid);
+    verify_count(schedule, grid);
     return verified;
 }
 
@@ -191,13 +191,13 @@ static void a_launch_that_did_not_count_is_verified_again(void **state)
     struct gp_verify_schedule schedule = {0};
     const unsigned grid[3] = {1, 1, 1};
     for (int i = 0; i < 10; i++)
-        assert_true(gp_verify_is_due(&schedule, grid));
+        assert_true(verify_is_due(&schedule, grid));
     for (int i = 0; i < 9; i++)
-        gp_verify_count(&schedule, grid);
+        verify_count(&schedule, grid);
     for (int i = 0; i < 10; i++)
-        assert_true(gp_verify_is_due(&schedule, grid));
-    gp_verify_count(&schedule, grid);
-    assert_false(gp_verify_is_due(&schedule, grid));
+        assert_true(verify_is_due(&schedule, grid));
+    verify_count(&schedule, grid);
+    assert_false(verify_is_due(&schedule, grid));
 }
 
 static void a_failed_verification_stays_so(void **state)
@@ -206,7 +206,7 @@ static void a_failed_verification_stays_so(void **state)
     struct gp_verify_schedule schedule = {0};
     const unsigned grid[3] = {1, 1, 1};
     schedule.broken = true;
-    gp_verify_count(&schedule, grid);
+    verify_count(&schedule, grid);
     assert_true(schedule.broken);
 }
 
@@ -224,15 +224,14 @@ static uint64_t work_of(uint64_t first, uint64_t second, uint32_t last)
         uint64_t first, second;
         uint32_t last;
     } parameters = {first, second, last};
-    return gp_parameters_hash_work(&parameters, 20, is_pretended_address, &memory, data_words);
+    return parameters_hash_work(&parameters, 20, is_pretended_address, &memory, data_words);
 }
 
 static uint64_t work_on(uint64_t a, uint64_t b, uint64_t c)
 {
     const uint64_t memory = 0x7f0000000000;
     const uint64_t parameters[] = {a, b, c};
-    return gp_parameters_hash_work(parameters, sizeof(parameters), is_pretended_address, &memory,
-                                   0);
+    return parameters_hash_work(parameters, sizeof(parameters), is_pretended_address, &memory, 0);
 }
 
 static void work_depends_on_the_addresses_that_lead_to_the_same_data(void **state)
@@ -262,7 +261,7 @@ static void work_depends_on_numbers_and_on_the_alignment_of_addresses(void **sta
     assert_int_not_equal(work_of(0x7f0000012100, 5, 7), work); /* no memory that it reaches */
     assert_int_not_equal(work_of(0x7f0000000100, 6, 7), work);
     assert_int_not_equal(work_of(0x7f0000000100, 5, 8), work);
-    assert_int_equal(gp_parameters_hash_work(NULL, 0, is_pretended_address, NULL, 0), 0);
+    assert_int_equal(parameters_hash_work(NULL, 0, is_pretended_address, NULL, 0), 0);
 }
 
 static void work_does_not_depend_on_words_that_are_data_only(void **state)

@@ -53,7 +53,7 @@ static void sample(const char *text)
     struct gp_sample rule = {0};
     if (*text)
         assert_true(gp_sample_parse(text, &rule));
-    gp_sampling_start(&rule);
+    sampling_start(&rule);
 }
 
 static struct gp_launch call_of(const char *name)
@@ -87,7 +87,7 @@ static void add_count(void *user, const struct gp_count *count)
 static struct sum counted(const char *kernel)
 {
     struct sum sum = {.kernel = kernel};
-    gp_tallies_visit(add_count, &sum);
+    tallies_visit(add_count, &sum);
     return sum;
 }
 
@@ -168,7 +168,7 @@ static void *launch_often(void *count)
         call.grid[0] = 1 + i % 4;
         *(unsigned *)count += gp_sampling_takes(&call, NULL);
         if (i % 1000 == 999)
-            gp_sampling_forget();
+            sampling_forget();
     }
     return NULL;
 }

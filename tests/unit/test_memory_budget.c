@@ -95,10 +95,10 @@ static void sizes_and_shares_are_understood(void **state)
     } sizes[] = {{"1", 1}, {"4096", 4096}, {"64K", 64 * KB}, {"512M", 512 * MB}, {"4g", 4 * GB}};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         assert_true(gp_budget_set(sizes[i].text));
-        assert_int_equal(gp_budget(100 * GB, 100 * GB).device, sizes[i].bytes);
+        assert_int_equal(memory_budget(100 * GB, 100 * GB).device, sizes[i].bytes);
     }
     assert_true(gp_budget_set("25%"));
-    assert_int_equal(gp_budget(100 * MB * 100, 0).device, 25 * 100 * MB);
+    assert_int_equal(memory_budget(100 * MB * 100, 0).device, 25 * 100 * MB);
     static const char *const wrong[] = {"",
                                         "0",
                                         "0%",
@@ -115,42 +115,42 @@ static void sizes_and_shares_are_understood(void **state)
                                         "4G%"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_false(gp_budget_set(wrong[i]));
-    assert_int_equal(gp_budget(100 * MB * 100, 0).device, 25 * 100 * MB); /* as it was */
+    assert_int_equal(memory_budget(100 * MB * 100, 0).device, 25 * 100 * MB); /* as it was */
 }
 
 static void the_program_keeps_room_of_its_own(void **state)
 {
     (void)state;
     assert_true(gp_budget_set("100%"));
-    assert_int_equal(gp_budget(GP_DEVICE_RESERVE, 0).device, 0);
-    assert_int_equal(gp_budget(GP_DEVICE_RESERVE + 100, 0).device, 100);
+    assert_int_equal(memory_budget(GP_DEVICE_RESERVE, 0).device, 0);
+    assert_int_equal(memory_budget(GP_DEVICE_RESERVE + 100, 0).device, 100);
     assert_true(gp_budget_set("4G"));
-    assert_int_equal(gp_budget(GB, 100 * GB).device, GB - GP_DEVICE_RESERVE);
-    assert_int_equal(gp_budget(GB, 100 * GB).host, 3 * GB + GP_DEVICE_RESERVE);
-    assert_int_equal(gp_budget(GB, 2 * GB).host, GB); /* half of the host's memory */
+    assert_int_equal(memory_budget(GB, 100 * GB).device, GB - GP_DEVICE_RESERVE);
+    assert_int_equal(memory_budget(GB, 100 * GB).host, 3 * GB + GP_DEVICE_RESERVE);
+    assert_int_equal(memory_budget(GB, 2 * GB).host, GB); /* half of the host's memory */
 }
 
 static void the_host_gives_no_more_than_4_gib_by_itself(void **state)
 {
     (void)state;
-    assert_int_equal(gp_budget(10 * GB, 30 * GB).host, 30 * GB / 100 * 10);
-    assert_int_equal(gp_budget(10 * GB, 1000 * GB).host, 4 * GB);
+    assert_int_equal(memory_budget(10 * GB, 30 * GB).host, 30 * GB / 100 * 10);
+    assert_int_equal(memory_budget(10 * GB, 1000 * GB).host, 4 * GB);
     assert_true(gp_budget_set("50%"));
-    assert_int_equal(gp_budget(10 * GB, 1000 * GB).host, 4 * GB);
+    assert_int_equal(memory_budget(10 * GB, 1000 * GB).host, 4 * GB);
     assert_true(gp_budget_set("20G")); /* the user's own word */
-    assert_int_equal(gp_budget(GP_DEVICE_RESERVE, 1000 * GB).host, 20 * GB);
+    assert_int_equal(memory_budget(GP_DEVICE_RESERVE, 1000 * GB).host, 20 * GB);
 }
 
 static void too_many_reasons_are_counted(void **state)
 {
     (void)state;
-    struct gp_reason why = gp_budget_exceeded(60000000000, 13000000000);
+    struct gp_reason why = memory_budget_exceeded(60000000000, 13000000000);
     assert_string_equal(why.text,
                         "the launch's memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)");
     assert_int_equal(why.cause, GP_CAUSE_OVER_LIMIT);
-    assert_ptr_equal(why.text, gp_budget_exceeded(60000000001, 13000000001).text);
+    assert_ptr_equal(why.text, memory_budget_exceeded(60000000001, 13000000001).text);
     assert_string_equal(
-        gp_budget_exceeded(1500000, 800).text,
+        memory_budget_exceeded(1500000, 800).text,
         "the launch's memory (1.5 MB) is more than GPUPROF_MEMORY allows (800 bytes)");
 }
 
@@ -163,13 +163,13 @@ static void check_positions(struct gp_arena *arena, const uint64_t *sizes, size_
     struct gp_reason why = GP_NO_REASON;
     bool moved;
     for (size_t i = 0; i < count; i++)
-        need += gp_arena_need(sizes[i]);
-    assert_true(gp_arena_reserve(arena, &beside, need, &moved, &why));
-    gp_arena_clear(arena);
+        need += arena_need(sizes[i]);
+    assert_true(arena_reserve(arena, &beside, need, &moved, &why));
+    arena_clear(arena);
     for (size_t i = 0; i < count; i++) {
         uint64_t live = 0x500000000000 + i * 0x1000000007, left = sizes[i];
         while (left) {
-            uint64_t bytes = left, saved = gp_arena_take(arena, live, &bytes);
+            uint64_t bytes = left, saved = arena_take(arena, live, &bytes);
             assert_true(saved != 0 && bytes > 0 && bytes <= left);
             assert_int_equal((saved - live) % GP_COPY_ALIGNMENT, 0);
             bool on_device = arena->device && saved >= arena->device;
@@ -195,11 +195,11 @@ static void copies_have_positions_on_the_device(void **state)
     assert_int_equal(arena.host_size, 0);
     bool moved;
     struct gp_reason why;
-    assert_true(gp_arena_reserve(&arena, &beside, MB, &moved, &why));
+    assert_true(arena_reserve(&arena, &beside, MB, &moved, &why));
     assert_false(moved); /* there was enough */
-    assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
+    assert_true(arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
     assert_true(moved);
-    gp_arena_free(&arena);
+    arena_free(&arena);
 }
 
 static void copies_that_do_not_fit_lie_on_the_host(void **state)
@@ -212,14 +212,14 @@ static void copies_that_do_not_fit_lie_on_the_host(void **state)
         assert_true(gp_budget_set("100M"));
         check_positions(&arena, sizes, 5);
         assert_true(arena.device_size > 0 && arena.host_size > 0);
-        gp_arena_free(&arena);
+        arena_free(&arena);
     }
     struct gp_arena arena = {0};
     const uint64_t sizes[] = {1000, 2 * MB};
     device_refuses = true;
     check_positions(&arena, sizes, 2);
     assert_int_equal(arena.device_size, 0);
-    gp_arena_free(&arena);
+    arena_free(&arena);
 }
 
 static void no_more_is_taken_than_allowed(void **state)
@@ -229,13 +229,13 @@ static void no_more_is_taken_than_allowed(void **state)
     bool moved;
     struct gp_reason why = GP_NO_REASON;
     assert_true(gp_budget_set("64K"));
-    assert_true(gp_arena_reserve(&arena, &beside, 60000, &moved, &why));
+    assert_true(arena_reserve(&arena, &beside, 60000, &moved, &why));
     assert_true(arena.device_size + arena.host_size <= 64 * KB);
-    assert_false(gp_arena_reserve(&arena, &beside, 70000, &moved, &why));
+    assert_false(arena_reserve(&arena, &beside, 70000, &moved, &why));
     assert_string_equal(why.text,
                         "the launch's memory (70 kB) is more than GPUPROF_MEMORY allows (66 kB)");
     assert_false(moved);
-    gp_arena_free(&arena);
+    arena_free(&arena);
 }
 
 static void two_arenas_share_the_budget(void **state)
@@ -245,12 +245,12 @@ static void two_arenas_share_the_budget(void **state)
     bool moved;
     struct gp_reason why = GP_NO_REASON;
     assert_true(gp_budget_set("64K"));
-    assert_true(gp_arena_reserve(&one, &other, 40000, &moved, &why));
-    assert_false(gp_arena_reserve(&other, &one, 30000, &moved, &why));
-    assert_true(gp_arena_reserve(&other, &one, 8000, &moved, &why));
+    assert_true(arena_reserve(&one, &other, 40000, &moved, &why));
+    assert_false(arena_reserve(&other, &one, 30000, &moved, &why));
+    assert_true(arena_reserve(&other, &one, 8000, &moved, &why));
     assert_true(one.device_size + one.host_size + other.device_size + other.host_size <= 64 * KB);
-    gp_arena_free(&one);
-    gp_arena_free(&other);
+    arena_free(&one);
+    arena_free(&other);
 }
 
 /* PyTorch's first kernel fills a small tensor, the next ones reach a hundred times as much. */
@@ -262,32 +262,32 @@ static void a_small_launch_does_not_decide_on_the_room_of_later_ones(void **stat
     struct gp_reason why = GP_NO_REASON;
     device_free = GP_DEVICE_RESERVE + 100 * GB;
     assert_true(gp_budget_set("16G"));
-    assert_true(gp_arena_reserve(&arena, &beside, 2 * MB, &moved, &why));
-    assert_true(gp_arena_suits_batch(&arena, 2 * MB));
-    assert_false(gp_arena_suits_batch(&arena, 100 * MB));
+    assert_true(arena_reserve(&arena, &beside, 2 * MB, &moved, &why));
+    assert_true(arena_suits_batch(&arena, 2 * MB));
+    assert_false(arena_suits_batch(&arena, 100 * MB));
     /* Held copies cannot be moved: they are drained first. */
     uint64_t bytes = MB;
-    assert_true(gp_arena_take(&arena, 0x500000000000, &bytes) != 0 && gp_arena_hold(&arena));
-    assert_false(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
+    assert_true(arena_take(&arena, 0x500000000000, &bytes) != 0 && arena_hold(&arena));
+    assert_false(arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
     assert_int_equal(why.cause, GP_CAUSE_ROOM_HELD);
-    gp_arena_release(&arena);
-    gp_arena_clear(&arena);
-    assert_true(gp_arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
-    assert_true(moved && gp_arena_suits_batch(&arena, 100 * MB));
+    arena_release(&arena);
+    arena_clear(&arena);
+    assert_true(arena_reserve(&arena, &beside, 100 * MB, &moved, &why));
+    assert_true(moved && arena_suits_batch(&arena, 100 * MB));
     /* Room is left for the changes of one launch; copies of four launches do not fit beside it. */
-    assert_true(gp_arena_reserve(&arena, &beside, 3000 * MB, &moved, &why));
+    assert_true(arena_reserve(&arena, &beside, 3000 * MB, &moved, &why));
     uint64_t size = arena.device_size;
-    assert_false(gp_arena_suits_batch(&arena, 3000 * MB));
+    assert_false(arena_suits_batch(&arena, 3000 * MB));
     bytes = MB;
-    assert_true(gp_arena_take(&arena, 0x500000000000, &bytes) != 0 && gp_arena_hold(&arena));
-    assert_true(gp_arena_reserve(&arena, &beside, 3000 * MB, &moved, &why)); /* asked once */
+    assert_true(arena_take(&arena, 0x500000000000, &bytes) != 0 && arena_hold(&arena));
+    assert_true(arena_reserve(&arena, &beside, 3000 * MB, &moved, &why)); /* asked once */
     assert_int_equal(arena.device_size, size);
-    gp_arena_release(&arena);
-    gp_arena_clear(&arena);
+    arena_release(&arena);
+    arena_clear(&arena);
     /* But those of less do. */
-    assert_true(gp_arena_reserve(&arena, &beside, 2500 * MB, &moved, &why));
-    assert_true(gp_arena_suits_batch(&arena, 2500 * MB));
-    gp_arena_free(&arena);
+    assert_true(arena_reserve(&arena, &beside, 2500 * MB, &moved, &why));
+    assert_true(arena_suits_batch(&arena, 2500 * MB));
+    arena_free(&arena);
 }
 
 /* A benchmark reads and writes gigabytes in each launch. */
@@ -298,10 +298,10 @@ static void copies_of_some_large_launches_fit_by_default(void **state)
     bool moved;
     struct gp_reason why = GP_NO_REASON;
     device_free = 140 * GB;
-    assert_true(gp_arena_reserve(&arena, &beside, 6 * GB, &moved, &why));
-    assert_true(gp_arena_suits_batch(&arena, 6 * GB));
+    assert_true(arena_reserve(&arena, &beside, 6 * GB, &moved, &why));
+    assert_true(arena_suits_batch(&arena, 6 * GB));
     assert_in_range(arena.device_size, 0, 35 * GB);
-    gp_arena_free(&arena);
+    arena_free(&arena);
 }
 
 /* So many bytes are free with these arenas. */
@@ -326,32 +326,32 @@ static void changes_of_a_larger_launch_fit_beside_its_copy(void **state)
         bool moved;
         struct gp_reason why = GP_NO_REASON;
         leave_free(all, &copies, &changes);
-        assert_true(gp_arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
+        assert_true(arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
         uint64_t bytes = MB;
-        assert_true(gp_arena_take(&copies, 0x500000000000, &bytes) != 0 && gp_arena_hold(&copies));
+        assert_true(arena_take(&copies, 0x500000000000, &bytes) != 0 && arena_hold(&copies));
         leave_free(all, &copies, &changes);
-        if (!gp_arena_reserve(&copies, &changes, next, &moved, &why)) {
+        if (!arena_reserve(&copies, &changes, next, &moved, &why)) {
             assert_int_equal(why.cause, GP_CAUSE_ROOM_HELD);
-            gp_arena_release(&copies);
-            gp_arena_clear(&copies);
-            assert_true(gp_arena_reserve(&copies, &changes, next, &moved, &why));
+            arena_release(&copies);
+            arena_clear(&copies);
+            assert_true(arena_reserve(&copies, &changes, next, &moved, &why));
         }
         leave_free(all, &copies, &changes);
-        assert_true(gp_arena_reserve(&changes, &copies, next, &moved, &why));
+        assert_true(arena_reserve(&changes, &copies, next, &moved, &why));
         assert_int_equal(changes.host_size, 0);
         /* Both fit from then on: ten rounds make at most two allocations. */
-        gp_arena_release(&copies);
-        gp_arena_clear(&copies);
+        arena_release(&copies);
+        arena_clear(&copies);
         leave_free(all, &copies, &changes);
         allocations = 0;
         for (int round = 0; round < 10; round++) {
-            assert_true(gp_arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
-            assert_true(gp_arena_reserve(&copies, &changes, next, &moved, &why));
+            assert_true(arena_reserve(&copies, &changes, cases[i].first * MB, &moved, &why));
+            assert_true(arena_reserve(&copies, &changes, next, &moved, &why));
             leave_free(all, &copies, &changes);
         }
         assert_in_range(allocations, 0, 2);
-        gp_arena_free(&copies);
-        gp_arena_free(&changes);
+        arena_free(&copies);
+        arena_free(&changes);
     }
 }
 
@@ -363,13 +363,13 @@ static void a_whole_batch_fits_where_there_is_much_room(void **state)
     bool moved;
     struct gp_reason why = GP_NO_REASON;
     device_free = 140 * GB;
-    assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
+    assert_true(arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
     assert_in_range(arena.device_size, 64 * 128 * MB, 65 * 128 * MB);
-    gp_arena_free(&arena);
+    arena_free(&arena);
     device_free = 10 * GB;
-    assert_true(gp_arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
+    assert_true(arena_reserve(&arena, &beside, 128 * MB, &moved, &why));
     assert_in_range(arena.device_size, 16 * 128 * MB, 17 * 128 * MB);
-    gp_arena_free(&arena);
+    arena_free(&arena);
 }
 
 /* The driver may refuse although it says that there is room. */
@@ -384,10 +384,10 @@ static void an_arena_that_cannot_grow_is_not_made_anew_each_time(void **state)
     assert_true(gp_budget_set("229M"));
     allocations = 0;
     for (int i = 0; i < 100; i++)
-        assert_true(gp_arena_reserve(&arena, &beside, (i % 2 ? 2 : 4) * MB, &moved, &why));
+        assert_true(arena_reserve(&arena, &beside, (i % 2 ? 2 : 4) * MB, &moved, &why));
     assert_in_range(allocations, 1, 12);
     most_in_one_piece = 0;
-    gp_arena_free(&arena);
+    arena_free(&arena);
 }
 
 /* Last: they are kept for ever. */
@@ -395,8 +395,8 @@ static void no_more_than_so_many_figures_are_kept(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < 100; i++)
-        assert_non_null(gp_budget_exceeded(i * 20, 1).text); /* no more than so many are kept */
-    assert_string_equal(gp_budget_exceeded(123, 1).text,
+        assert_non_null(memory_budget_exceeded(i * 20, 1).text); /* no more than so many are kept */
+    assert_string_equal(memory_budget_exceeded(123, 1).text,
                         "the launch's memory is more than GPUPROF_MEMORY allows");
 }
 
@@ -408,16 +408,16 @@ static void readable_memory_is_distinguished_from_other_addresses(void **state)
     int local;
     void *heap = malloc(100);
     void *reserved = mmap(NULL, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(gp_is_readable((uintptr_t)&local));
-    assert_true(gp_is_readable((uintptr_t)heap));
-    assert_true(gp_is_readable((uintptr_t)&constant));
-    assert_false(gp_is_readable((uintptr_t)reserved + 5000)); /* as drivers keep addresses */
-    assert_false(gp_is_readable(0));
-    assert_false(gp_is_readable(4096));
-    assert_false(gp_is_readable(UINT64_MAX));
-    assert_false(gp_is_readable((uint64_t)1 << 60));
+    assert_true(host_is_readable((uintptr_t)&local));
+    assert_true(host_is_readable((uintptr_t)heap));
+    assert_true(host_is_readable((uintptr_t)&constant));
+    assert_false(host_is_readable((uintptr_t)reserved + 5000)); /* as drivers keep addresses */
+    assert_false(host_is_readable(0));
+    assert_false(host_is_readable(4096));
+    assert_false(host_is_readable(UINT64_MAX));
+    assert_false(host_is_readable((uint64_t)1 << 60));
     munmap(reserved, 1 << 20);
-    assert_false(gp_is_readable((uintptr_t)reserved));
+    assert_false(host_is_readable((uintptr_t)reserved));
     free(heap);
 }
 

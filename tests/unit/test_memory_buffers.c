@@ -149,7 +149,7 @@ static void ignore_change(const struct gp_buffer *buffer, bool added, void *data
 static uint64_t generation(void)
 {
     uint64_t since = 0;
-    gp_buffers_changes(&since, CONTEXT(1), 0, ignore_change, NULL);
+    buffers_changes(&since, CONTEXT(1), 0, ignore_change, NULL);
     return since;
 }
 
@@ -310,8 +310,8 @@ static void peers_are_known_until_one_of_them_goes(void **state)
     gp_peer_enabled(CONTEXT(5), CONTEXT(6));
     gp_peer_enabled(CONTEXT(7), CONTEXT(6));
     gp_peer_enabled(CONTEXT(6), CONTEXT(5));
-    assert_true(gp_peer_reaches(CONTEXT(5), CONTEXT(6)));
-    assert_false(gp_peer_reaches(CONTEXT(5), CONTEXT(7)));
+    assert_true(peer_reaches(CONTEXT(5), CONTEXT(6)));
+    assert_false(peer_reaches(CONTEXT(5), CONTEXT(7)));
     assert_int_equal(gp_peers_of(CONTEXT(6), peers, 2), 2);
     assert_int_equal(gp_peers_of(CONTEXT(6), peers, 1), 2);
     assert_ptr_equal(peers[0], CONTEXT(5));

@@ -13,7 +13,7 @@ static struct gp_freed freed;
 static int end(void **state)
 {
     (void)state;
-    gp_freed_close(&freed, false);
+    freed_close(&freed, false);
     return 0;
 }
 
@@ -38,29 +38,29 @@ static void memory_that_goes_is_later_than_a_copy_from_before(void **state)
     bool known;
     (void)state;
     uint64_t before = freed.now;
-    assert_false(gp_freed_after(&freed, before, &known));
+    assert_false(freed_after(&freed, before, &known));
     assert_true(known);
-    gp_freed_add(&freed, 0x1000, 0x100);
-    assert_true(gp_freed_after(&freed, before, &known));
+    freed_add(&freed, 0x1000, 0x100);
+    assert_true(freed_after(&freed, before, &known));
     assert_true(known);
-    assert_false(gp_freed_after(&freed, freed.now, &known));
+    assert_false(freed_after(&freed, freed.now, &known));
     assert_true(known);
 }
 
 static void other_memory_at_an_address_goes_as_well(void **state)
 {
     (void)state;
-    gp_freed_add(&freed, 0x1000, 0x1000);
-    gp_freed_add(&freed, 0x1400, 0x100);
+    freed_add(&freed, 0x1000, 0x1000);
+    freed_add(&freed, 0x1400, 0x100);
     assert_int_equal(freed.ranges.count, 3);
     assert_range(0, 0x1000, 0x1400, 1);
     assert_range(1, 0x1400, 0x1500, 2);
     assert_range(2, 0x1500, 0x2000, 1);
-    gp_freed_add(&freed, 0x1300, 0x1000);
+    freed_add(&freed, 0x1300, 0x1000);
     assert_int_equal(freed.ranges.count, 2);
     assert_range(0, 0x1000, 0x1300, 1);
     assert_range(1, 0x1300, 0x2300, 3);
-    gp_freed_add(&freed, 0x1000, 0x1300);
+    freed_add(&freed, 0x1000, 0x1300);
     assert_int_equal(freed.ranges.count, 1);
     assert_range(0, 0x1000, 0x2300, 4);
 }
@@ -74,7 +74,7 @@ static void each_byte_went_when_it_did_last(void **state)
     for (uint64_t time = 1; time <= TIMES; time++) {
         uint64_t from = (uint64_t)rand() % BYTES, bytes = 1 + (uint64_t)rand() % (BYTES - from);
         bytes = time % 3 ? 1 + bytes % 9 : bytes;
-        gp_freed_add(&freed, from + 1, bytes);
+        freed_add(&freed, from + 1, bytes);
         for (uint64_t i = from; i < from + bytes && i < BYTES; i++)
             expected[i] = time;
         for (uint64_t i = 0; i < BYTES; i++)
@@ -89,12 +89,12 @@ static void memory_that_is_not_listed_is_not_known(void **state)
     bool known;
     (void)state;
     for (uint64_t i = 0; i <= 65536; i++)
-        gp_freed_add(&freed, 0x1000 * (i + 1), 0x100);
+        freed_add(&freed, 0x1000 * (i + 1), 0x100);
     uint64_t before = freed.now - 1, now = freed.now;
-    assert_true(gp_freed_after(&freed, before, &known));
+    assert_true(freed_after(&freed, before, &known));
     assert_false(known);
-    gp_freed_add(&freed, 0x1000, 0x100);
-    assert_true(gp_freed_after(&freed, now, &known));
+    freed_add(&freed, 0x1000, 0x100);
+    assert_true(freed_after(&freed, now, &known));
     assert_true(known);
     assert_int_equal(freed_at(0x1000), freed.now);
 }
@@ -103,10 +103,10 @@ static void without_copies_it_is_forgotten(void **state)
 {
     bool known;
     (void)state;
-    gp_freed_add(&freed, 0x1000, 0x100);
-    gp_freed_clear(&freed);
+    freed_add(&freed, 0x1000, 0x100);
+    freed_clear(&freed);
     assert_int_equal(freed.ranges.count, 0);
-    assert_false(gp_freed_after(&freed, freed.now, &known));
+    assert_false(freed_after(&freed, freed.now, &known));
     assert_true(known);
 }
 

@@ -51,13 +51,13 @@ static int end(void **state)
     gp_buffers_each(CONTEXT(1), 0, drop, addresses);
     for (CUdeviceptr i = 1; i <= addresses[0]; i++)
         gp_buffer_discard(gp_buffer_take(addresses[i]));
-    gp_ranges_free(&ranges);
+    ranges_free(&ranges);
     return 0;
 }
 
 static void update(void)
 {
-    assert_true(gp_ranges_update(&ranges, CONTEXT(1), 0));
+    assert_true(ranges_update(&ranges, CONTEXT(1), 0));
     uint64_t bytes = 0;
     for (size_t i = 0; i < ranges.count; i++) {
         assert_true(ranges.ranges[i].start < ranges.ranges[i].end);
@@ -74,7 +74,7 @@ static void update(void)
 static uint64_t start_of(uint64_t address)
 {
     size_t found[2];
-    return gp_ranges_find(&ranges, address, found) ? ranges.ranges[found[0]].start : 0;
+    return ranges_find(&ranges, address, found) ? ranges.ranges[found[0]].start : 0;
 }
 
 static void pointers_into_and_just_behind_a_buffer_count(void **state)
@@ -95,7 +95,7 @@ static void pointers_into_and_just_behind_a_buffer_count(void **state)
     assert_int_equal(start_of(0x30ff), 0x3000);
     assert_int_equal(start_of(0x3101), 0);
     size_t found[2];
-    assert_int_equal(gp_ranges_find(&ranges, 0x1100, found), 2); /* an end and a start */
+    assert_int_equal(ranges_find(&ranges, 0x1100, found), 2); /* an end and a start */
     assert_int_equal(ranges.ranges[found[0]].start, 0x1100);
     assert_int_equal(ranges.ranges[found[1]].start, 0x1000);
 }
@@ -154,7 +154,7 @@ static void the_last_allocation_at_an_address_counts(void **state)
         gp_buffer_add(GP_BUFFER_DEVICE, 0x3000, 0x2000); /* over the first */
         gp_buffer_add(GP_BUFFER_DEVICE, 0x6800, 0x100);  /* inside the second */
         if (anew == 1)
-            gp_ranges_free(&ranges);
+            ranges_free(&ranges);
         update();
         assert_int_equal(ranges.count, 2);
         assert_int_equal(start_of(0x4800), 0x3000);
@@ -185,7 +185,7 @@ static void mappings_side_by_side_are_one(void **state)
     assert_int_equal(ranges.count, 2);
     assert_int_equal(start_of(0x201800), 0);
     assert_int_equal(start_of(0x202800), 0x202000);
-    gp_ranges_free(&ranges);
+    ranges_free(&ranges);
     gp_mapping_add(0x201000, 0x1000, 0);
     gp_mapping_set_access(0x201000, 0x1000, 0, true);
     update(); /* all at once */
@@ -280,28 +280,28 @@ static void variables_are_found_by_their_module(void **state)
     (void)state;
     static const int a, b, unknown;
     uint64_t base = 0x8000;
-    gp_buffer_add_global(&a, 0x8000, 4);
-    gp_buffer_add_global(&b, 0x9000, 4);
-    gp_buffer_add_global(&a, 0x8100, 4);
+    buffer_add_global(&a, 0x8000, 4);
+    buffer_add_global(&b, 0x9000, 4);
+    buffer_add_global(&a, 0x8100, 4);
     gp_buffer_add(GP_BUFFER_DEVICE, 0xa000, 4);
     update();
     visited = 0;
-    assert_true(gp_ranges_of(&ranges, &a, visit, &base));
+    assert_true(ranges_of(&ranges, &a, visit, &base));
     assert_int_equal(visited, 2);
     visited = 0;
-    assert_true(gp_ranges_of(&ranges, &unknown, count_all, NULL));
+    assert_true(ranges_of(&ranges, &unknown, count_all, NULL));
     assert_int_equal(visited, 0);
-    assert_true(gp_ranges_of(&ranges, NULL, count_all, NULL));
+    assert_true(ranges_of(&ranges, NULL, count_all, NULL));
     assert_int_equal(visited, 3);
-    gp_buffer_add_global(&a, 0x8200, 4); /* looked up later */
+    buffer_add_global(&a, 0x8200, 4); /* looked up later */
     update();
     visited = 0;
-    assert_true(gp_ranges_of(&ranges, &a, visit, &base));
+    assert_true(ranges_of(&ranges, &a, visit, &base));
     assert_int_equal(visited, 3);
-    gp_buffers_drop_owner(&a);
+    buffers_drop_owner(&a);
     update();
     visited = 0;
-    assert_true(gp_ranges_of(&ranges, &a, visit, &base));
+    assert_true(ranges_of(&ranges, &a, visit, &base));
     assert_int_equal(visited, 0);
 }
 
@@ -309,7 +309,7 @@ static void variables_are_found_by_their_module(void **state)
 static const char *why_at(uint64_t address)
 {
     size_t found[2];
-    return gp_ranges_find(&ranges, address, found) ? ranges.facts[found[0]].not_ours.text : NULL;
+    return ranges_find(&ranges, address, found) ? ranges.facts[found[0]].not_ours.text : NULL;
 }
 
 static void time_that_is_not_ours_ends_before_its_end(void **state)
@@ -321,7 +321,7 @@ static void time_that_is_not_ours_ends_before_its_end(void **state)
     size_t found[2];
     assert_string_equal(why_at(0x1000), GP_OF_ANOTHER_PROCESS.text);
     assert_string_equal(why_at(0x1fff), GP_OF_ANOTHER_PROCESS.text);
-    assert_int_equal(gp_ranges_find(&ranges, 0x2000, found), 1);
+    assert_int_equal(ranges_find(&ranges, 0x2000, found), 1);
     assert_null(why_at(0x2000));
     gp_buffer_discard(gp_buffer_take(0x1000));
     update();
@@ -367,7 +367,7 @@ static void memory_of_a_peer_is_seen_from_now_on(void **state)
     int module;
     current = CONTEXT(2);
     gp_buffer_add(GP_BUFFER_DEVICE, 0x5000, 0x100);
-    gp_buffer_add_global(&module, 0x6000, 4);
+    buffer_add_global(&module, 0x6000, 4);
     current = CONTEXT(1);
     gp_buffer_add(GP_BUFFER_DEVICE, 0x4000, 0x100);
     update();
@@ -387,13 +387,13 @@ static void memory_of_a_peer_is_seen_from_now_on(void **state)
     assert_int_equal(ranges.count, 3);
     /* Its variables are nobody's here. */
     size_t variables = 0;
-    assert_true(gp_ranges_of(&ranges, NULL, count_one, &variables));
+    assert_true(ranges_of(&ranges, NULL, count_one, &variables));
     assert_int_equal(variables, 0);
     gp_peers_forget(CONTEXT(2));
     update();
     assert_int_equal(ranges.count, 1);
     gp_buffer_discard(gp_buffer_take(0x5000));
-    gp_buffers_drop_owner(&module);
+    buffers_drop_owner(&module);
 }
 
 int main(void)

@@ -88,18 +88,18 @@ static void memory_of_held_launches_stays(void **state)
     (void)state;
     /* One snapshot is of launches, the other one of graphs: no launch is held there. */
     struct gp_snapshot launches = {.context = CONTEXT}, graphs = {.context = CONTEXT};
-    gp_snapshot_list(&launches);
-    gp_snapshot_list(&graphs);
-    gp_snapshot_set_held(&launches, 1);
+    snapshot_list(&launches);
+    snapshot_list(&graphs);
+    snapshot_set_held(&launches, 1);
     gp_snapshot_release_memory(false);
     assert_int_equal(freed, 0);
     assert_true(gp_is_retired(ADDRESS));
-    gp_snapshot_set_held(&launches, 0);
+    snapshot_set_held(&launches, 0);
     assert_true(gp_snapshot_release_memory(false));
     assert_int_equal(freed, 1);
     assert_false(gp_is_retired(ADDRESS));
-    gp_snapshot_unlist(&launches);
-    gp_snapshot_unlist(&graphs);
+    snapshot_unlist(&launches);
+    snapshot_unlist(&graphs);
 }
 
 static void it_is_given_out_again(void **state)

@@ -155,16 +155,16 @@ static int begin(void **state)
     CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY,
                                    .res.array.hArray = (CUarray)(void *)&array};
     gp_surface_made(1, &resource);
-    if (!gp_arrays_list(&s.arrays, CONTEXT, &why) || !gp_arrays_take(&s.arrays, &arena))
+    if (!arrays_list(&s.arrays, CONTEXT, &why) || !arrays_take(&s.arrays, &arena))
         return 1;
-    return gp_arrays_save(&s.arrays, GP_BEFORE, NULL) != CUDA_SUCCESS;
+    return arrays_save(&s.arrays, GP_BEFORE, NULL) != CUDA_SUCCESS;
 }
 
 static int end(void **state)
 {
     (void)state;
-    gp_arrays_free(&s.arrays);
-    gp_surfaces_forget_context(CONTEXT);
+    arrays_free(&s.arrays);
+    surfaces_forget_context(CONTEXT);
     return 0;
 }
 

@@ -59,8 +59,8 @@ static int begin(void **state)
 static int end(void **state)
 {
     (void)state;
-    gp_surfaces_forget_context(CONTEXT(1));
-    gp_surfaces_forget_context(CONTEXT(2));
+    surfaces_forget_context(CONTEXT(1));
+    surfaces_forget_context(CONTEXT(2));
     return 0;
 }
 
@@ -79,7 +79,7 @@ static void count(CUarray array, void *data)
 static unsigned arrays_of(CUcontext context)
 {
     unsigned total = 0;
-    gp_surfaces_each(context, count, &total);
+    surfaces_each(context, count, &total);
     return total;
 }
 
@@ -113,7 +113,7 @@ static void levels_go_with_the_whole(void **state)
     assert_true(gp_mipmap_going(WHOLE(7)));
     assert_int_equal(arrays_of(CONTEXT(1)), 1);
     assert_false(gp_mipmap_going(WHOLE(7)));
-    gp_surfaces_forget_context(CONTEXT(1));
+    surfaces_forget_context(CONTEXT(1));
     make_surface(2, ARRAY(2)); /* the same handle, another array */
     assert_false(gp_mipmap_going(WHOLE(8)));
     assert_int_equal(arrays_of(CONTEXT(1)), 1);
@@ -127,12 +127,12 @@ static void copies_are_as_large_as_the_arrays(void **state)
     struct gp_reason why;
     for (int i = 0; i < 3; i++)
         make_surface((CUsurfObject)i, ARRAY(i));
-    assert_true(gp_arrays_list(&arrays, CONTEXT(1), &why));
+    assert_true(arrays_list(&arrays, CONTEXT(1), &why));
     assert_int_equal(arrays.bytes, 75 * 40 * 8 + 10 + 3 * 5 * 7 * 8);
     assert_true(arrays.needed >= arrays.bytes);
-    assert_true(gp_arrays_take(&arrays, &arena));
-    assert_int_equal(gp_arrays_save(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
-    assert_int_equal(gp_arrays_restore(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
+    assert_true(arrays_take(&arrays, &arena));
+    assert_int_equal(arrays_save(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
+    assert_int_equal(arrays_restore(&arrays, GP_BEFORE, NULL), CUDA_SUCCESS);
     assert_int_equal(copy_count, 6);
     static const size_t size[][3] = {{600, 40, 1}, {10, 1, 1}, {24, 5, 7}};
     for (int i = 0; i < 3; i++) {
@@ -150,8 +150,8 @@ static void copies_are_as_large_as_the_arrays(void **state)
         assert_int_equal(back->srcHeight, size[i][1]);
     }
     arena = (struct gp_arena){.device = 0x700000000000, .device_size = 1000};
-    assert_false(gp_arrays_take(&arrays, &arena));
-    gp_arrays_free(&arrays);
+    assert_false(arrays_take(&arrays, &arena));
+    arrays_free(&arrays);
 }
 
 static void code_that_cannot_be_copied_has_a_reason(void **state)
@@ -162,11 +162,11 @@ static void code_that_cannot_be_copied_has_a_reason(void **state)
         struct gp_reason why = GP_NO_REASON;
         make_surface(1, ARRAY(0));
         make_surface(2, ARRAY(i));
-        assert_false(gp_arrays_list(&arrays, CONTEXT(1), &why));
+        assert_false(arrays_list(&arrays, CONTEXT(1), &why));
         assert_string_equal(why.text, "a surface's array is of a kind that cannot be copied");
         assert_true(gp_surface_going(2));
-        assert_true(gp_arrays_list(&arrays, CONTEXT(1), &why));
-        gp_arrays_free(&arrays);
+        assert_true(arrays_list(&arrays, CONTEXT(1), &why));
+        arrays_free(&arrays);
         end(NULL);
     }
 }
