@@ -444,6 +444,7 @@ lint: formatted
 	$(Q)tools/check-words
 	$(Q)tools/check-style
 	$(Q)tools/check-paths
+	$(Q)tests/rooms
 formatted:
 	$(Q)clang-format --dry-run -Werror $(c_files)
 

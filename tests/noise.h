@@ -8,7 +8,7 @@
  *   all times are multiples of 32 ns.
  * - Of some hundred launches below 30 us one to three take 0.9 to 1.5 us more than their like.
  * - gpuprof times a kernel's first launch twice, and each that took 5 % and 1 us longer than the
- *   least of its like, up to four times in vain; the quicker time counts (launch/times.h).
+ *   least of its like, up to four times in vain; the quicker time counts (launch/times.c).
  * - Occupancy differs by 0.071 to 0.24 %, bytes read from DRAM by 0.01 %; instructions of kernels
  *   that wait by up to 0.4 %, sectors of asynchronous copies by some 0.001 %.
  * Assumed: GPUs of one model, and the same one on another day, differ by 1 %. */
@@ -72,7 +72,7 @@ static inline double exponential(double mean)
     return -mean * log(uniform());
 }
 
-/* The clock and the GPU of one run, and the state of launch/times.h for one configuration. */
+/* The clock and the GPU of one run, and the state of launch/times.c for one configuration. */
 struct noisy_run {
     const struct noise *noise;
     double speed;  /* relative */

@@ -1,6 +1,6 @@
 #include "counters/batch.h"
 
-#include "counters/measured_rows.h"
+#include "counters/inside.h"
 
 #include <string.h>
 

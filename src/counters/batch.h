@@ -4,7 +4,7 @@
  *
  * A range of the hardware's counters takes a millisecond, which goes into two system calls, however
  * much runs in it. So of launches that are alike a few are counted one by one
- * (counters/measured_rows.h). A later one whose fingerprint was found to be theirs is not counted
+ * (counters/measured_rows.c). A later one whose fingerprint was found to be theirs is not counted
  * at all, if the fingerprint tells all of its work. A launch that is only assumed to have it, or of
  * which it tells less, shares a range with others, a bundle: their sum has to be that of launches
  * like them. To go from the hardware's passes to instrumented code and back takes tens of
@@ -18,7 +18,6 @@
 #define GPUPROF_COUNTERS_BATCH_H
 
 #include "base/cause.h"
-#include "counters/recall.h"
 #include "counters/run.h"
 #include "counters/states.h"
 
@@ -29,6 +28,22 @@
 /* Launches in one range. */
 #define GP_MOST_TOGETHER 16u
 #define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER)
+
+/* The fingerprint of a launch: its kernel, and a hash of its shape and of the counts of each of its
+ * instructions. */
+struct gp_fingerprint {
+    uint64_t kernel;
+    uint64_t words[2];
+};
+
+/* The kind of a launch, which is known before it has run. */
+#define GP_KIND_WORDS 64
+struct gp_launch_kind {
+    struct gp_fingerprint shape;        /* the kernel and the shape alone */
+    struct gp_fingerprint work;         /* and the parameters on which its work depends */
+    uint32_t parameters[GP_KIND_WORDS]; /* the last one stands for all that follow */
+    bool by_work;                       /* assumed to be as others with the same work */
+};
 
 /* How the hardware counts a launch. */
 enum gp_share {
@@ -102,11 +117,6 @@ enum gp_step_kind {
     GP_STEP_ABANDON   /* the same with the context gone: the hardware's counters are lost */
 };
 
-/* True for steps in which the kernel runs, or its copy is put in place. */
-static inline bool step_runs(enum gp_step_kind kind)
-{
-    return kind == GP_STEP_IDENTIFY || (kind >= GP_STEP_COUNT && kind <= GP_STEP_MEASURE);
-}
 /* True for a pass of instrumented code. */
 static inline bool gp_step_is_instrumented(enum gp_step_kind kind)
 {
@@ -120,44 +130,5 @@ struct gp_step {
     bool in_row; /* others of its kind follow, and nothing but their launches runs in between */
     double ms;   /* it takes about so long */
 };
-
-/* The next step of the launches that wait (GP_RUN_LATER); false where there is none any more. Each
- * step is followed by batch_stepped. */
-bool batch_next(const struct gp_batch *batch, const struct gp_batch_facts *facts,
-                struct gp_step *step);
-/* The next step of one launch that cannot wait. The same. */
-bool batch_next_of(struct gp_member *member, const struct gp_batch_facts *facts,
-                   struct gp_step *step);
-
-/* Such a step was made, and ended well or not. The moves of one that ended well in which a launch
- * ran were made at its end. */
-void batch_stepped(struct gp_batch *batch, const struct gp_step *step, bool well);
-
-/* The launch makes its steps in the next round, and alone. */
-void batch_put_off(const struct gp_batch *batch, struct gp_member *member);
-
-/* True where there are steps to be made of a launch that waits. */
-bool member_is_open(const struct gp_member *member, const struct gp_batch_facts *facts);
-
-/* The facts of a launch when the shares are decided. */
-struct gp_share_facts {
-    bool counted;  /* it is to be decided how the hardware counts it; else the rest says nothing */
-    bool complete; /* its fingerprint tells how often each instruction ran, and with which lanes */
-    unsigned measured; /* launches of that fingerprint, in earlier batches, that stand for others */
-    struct gp_fingerprint fingerprint; /* with its work */
-    double fingerprint_ms;             /* to take it, as far as is known */
-};
-
-/* Decides the shares of all launches with `counted`, by their facts, and makes bundles of launches
- * that are counted together. `may_share`: the hardware's counters take one pass,
- * and sums can be relied on. */
-void batch_share(struct gp_batch *batch, const struct gp_share_facts *facts, bool may_share);
-
-/* True where it is quicker to take the fingerprints of all that were assumed than to start the
- * hardware's counters for them: no other launch wants these. The shares are decided. */
-bool batch_is_to_be_identified(const struct gp_batch *batch, const struct gp_share_facts *facts);
-
-/* Enters a launch; its number. The batch has room. */
-unsigned batch_enter(struct gp_batch *batch, struct gp_member *member);
 
 #endif

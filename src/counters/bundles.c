@@ -4,7 +4,7 @@
  * has to be the sum of the check counters of launches like these. */
 #include "base/hash.h"
 #include "base/log.h"
-#include "counters/range_collection.h"
+#include "counters/inside.h"
 
 #include <math.h>
 #include <stdlib.h>

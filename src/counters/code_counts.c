@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/mix.h"
 #include "base/sha256.h"
-#include "counters/run_code.h"
+#include "counters/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

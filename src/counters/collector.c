@@ -1,9 +1,7 @@
 #include "counters/collector.h"
 
-#include "counters/range_collection.h"
+#include "counters/inside.h"
 #include "counters/range_config.h"
-#include "counters/sass_config.h"
-#include "counters/sass_session.h"
 #include "cuda/cupti.h"
 
 #include <string.h>

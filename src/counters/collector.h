@@ -70,12 +70,6 @@ struct gp_collector {
     void (*close)(struct gp_collection *collection, bool context_alive);
 };
 
-/* CUPTI's Range Profiler and SASS metrics: compute capability 7.0 and later, CUDA 12.6 and later.
- */
-extern const struct gp_collector range_collector;
-/* CUPTI's event groups: compute capability up to 7.2, as long as CUPTI knows the chip. */
-extern const struct gp_collector event_collector;
-
 /* Enters a launch into the batch, which is not full. It stays there until the batch is emptied; its
  * address stays. */
 void gp_collection_enter(struct gp_collection *c, struct gp_member *member);
@@ -107,9 +101,6 @@ bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *member
  * hardware are lost. And afterwards, when they have been read, the batch begins anew. */
 void gp_collection_finish(struct gp_collection *c, bool context_alive);
 void gp_collection_empty(struct gp_collection *c);
-
-/* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
-#define GP_EVENT_PREFIX "event__"
 
 /* A context is about to be destroyed, and its collection has been closed. CUPTI gives back its
  * memory there only where nothing runs in the context (`at_rest`; an error there is no matter): it

@@ -1,5 +1,6 @@
 #include "counters/counter_list.h"
 
+#include "counters/inside.h"
 #include "counters/range_config.h"
 
 #include <stdlib.h>

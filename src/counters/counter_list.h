@@ -6,8 +6,6 @@
 #ifndef GPUPROF_COUNTERS_COUNTER_LIST_H
 #define GPUPROF_COUNTERS_COUNTER_LIST_H
 
-#include "counters/own.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,6 +13,19 @@
  * a launch were counted one by one. */
 #define GP_ALL_CHECKS 4
 #define GP_LEAST_CHECKS 3
+
+enum gp_own_counter {
+    GP_OWN_FP16,
+    GP_OWN_BF16,
+    GP_OWN_TF32,
+    GP_OWN_FP64,
+    GP_OWN_FP8,
+    GP_OWN_FP4,
+    GP_OWN_INTEGERS,
+    GP_OWN_LOADED,
+    GP_OWN_STORED,
+    GP_OWN_COUNT
+};
 
 struct gp_counter_list {
     size_t count;                  /* that were asked for */
@@ -44,8 +55,5 @@ bool gp_counters_try(const char *chip, const char *const *names, size_t count,
 bool gp_counter_list_make(struct gp_counter_list *list, const char *chip, const char *const *names,
                           size_t count, struct gp_reason *why);
 void gp_counter_list_free(struct gp_counter_list *list);
-
-/* So much a check counter, by its number, may differ from that of a launch that was measured. */
-double check_tolerance(bool retries, size_t check, double wanted);
 
 #endif

@@ -5,6 +5,7 @@
  * its domain (of the chip's multiprocessors, say); their counts are summed and scaled to all of
  * them. */
 #include "counters/collector.h"
+#include "counters/inside.h"
 
 #include "cuda/cupti.h"
 

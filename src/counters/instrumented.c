@@ -1,4 +1,13 @@
-#include "counters/instrumented.h"
+/* Counters of instrumented code, computed from CUPTI's SASS metrics of each instruction.
+ *
+ * CUPTI gives records: a base metric ("smsp__sass_thread_inst_executed_pred_on"), an offset in a
+ * function, a value. Together with the instruction at that offset they make the counters that the
+ * Range Profiler has under names of its own
+ * ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"), equal to the digit. A counter of a base
+ * metric itself ("smsp__sass_inst_executed.sum") is its sum.
+ *
+ * It only adds up. Used with the gate locked, one thread at a time. */
+#include "counters/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

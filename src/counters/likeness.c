@@ -2,8 +2,7 @@
  * in a run its fingerprint, and behind the hardware's counts these. */
 #include "base/log.h"
 #include "code/lanes.h"
-#include "counters/range_collection.h"
-#include "counters/run_code.h"
+#include "counters/inside.h"
 
 #include <math.h>
 #include <string.h>

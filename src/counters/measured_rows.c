@@ -1,4 +1,8 @@
-#include "counters/measured_rows.h"
+/* The hardware's counters of launches that were alike, as each of them was measured: a few rows,
+ * of which the others take one after the other. So counters that differ a little from run to run
+ * scatter among those as they did among the first. Now and then one more is measured, ever more
+ * rarely. */
+#include "counters/inside.h"
 
 #include "base/hash.h"
 

@@ -1,4 +1,18 @@
-#include "counters/own.h"
+/* Counters that CUPTI does not have, made of its SASS metrics of single instructions, which are
+ * there for fingerprints, so they take no pass of their own:
+ *
+ * gpuprof__sass_ops_tensor_src_fp16.sum, ... operations of the tensor cores, by the type of
+ * their factors gpuprof__sass_thread_bytes_mem_global_op_ld.sum, ..._st.sum bytes that threads
+ * ask for, each its own
+ *
+ * How often an instruction with matrices ran is counted for those of four warps, and follows for
+ * the others from branches: all instructions of a stretch that no branch enters or leaves run as
+ * often, and the branch at its end was counted; those at the begin of a kernel run once for each
+ * warp. An unknown instruction in the machine code makes the counter absent.
+ *
+ * Owns the matrices that it found in the code of kernels, in bounded memory. One thread at a
+ * time. */
+#include "counters/inside.h"
 
 #include "code/code_hash.h"
 

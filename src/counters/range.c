@@ -5,7 +5,7 @@
  * Counters of instrumented code cost more: for their pass that session is stopped, and started
  * again for the next launch. So launches are held, and that pass is made for all that are new at
  * once. Whether a launch is new the SASS metrics tell, which work beside the session: a launch that
- * is, instruction for instruction, as one that was measured has its counters (counters/recall.h),
+ * is, instruction for instruction, as one that was measured has its counters (counters/recall.c),
  * and the hardware's counters of it have to agree. Where all launches of a kind have been alike,
  * that alone has to tell of the next ones. And where a few launches were counted that are alike,
  * the hardware counts others together, or not at all.
@@ -15,7 +15,7 @@
  * they need the right to read counters, so it is tried, and given up where launches have no
  * records. */
 #include "base/clock.h"
-#include "counters/range_collection.h"
+#include "counters/inside.h"
 
 #include <limits.h>
 #include <math.h>
@@ -197,12 +197,12 @@ static bool instruments(const struct gp_range_collection *c)
 static struct gp_passes range_passes(struct gp_collection *collection)
 {
     struct gp_range_collection *c = range_collection_of(collection);
-    bool there = range_collection_have_session(c);
+    bool there = range_collection_has_session(c);
     return (struct gp_passes){
         .hardware = there ? range_session_hardware_passes(c->session) : 0,
         .instrumented = instruments(c),
         .hardware_wanted = wants_hardware(c),
-        .on_trial = range_collection_are_on_trial(c),
+        .on_trial = range_collection_is_on_trial(c),
         .no_hardware = c->list.hardware_used || !instruments(c) ? c->no_session : GP_NO_REASON,
     };
 }

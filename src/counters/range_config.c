@@ -1,6 +1,7 @@
 #include "counters/range_config.h"
 
 #include "counters/collector.h"
+#include "counters/inside.h"
 
 #include <math.h>
 #include <stdatomic.h>

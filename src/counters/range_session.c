@@ -1,4 +1,12 @@
-#include "counters/range_session.h"
+/* A session of CUPTI's Range Profiler that stays armed: ranges are pushed and popped in it, one
+ * launch each, and kernels outside of them run at their own speed. Starting and stopping costs
+ * milliseconds, a range one; the counts come out only when the session is stopped, so that is done
+ * for many ranges at once.
+ *
+ * The counters take one or several passes. In each a range is pushed again under its number; going
+ * on to another pass stops the session and starts it again, and past the last one the counts can be
+ * read. A range may be in the last pass of one round and in the first ones of the next. */
+#include "counters/inside.h"
 
 #include "base/pages.h"
 

@@ -1,8 +1,24 @@
-#include "counters/recall.h"
+/* Counters of instrumented code, which cost much to measure: they are measured where a launch is
+ * new, and recalled where a launch is, instruction for instruction, as one that was measured: as
+ * many warps at each, as many sectors and wavefronts at each access to memory. That is read after:
+ * they are measured again at the 300th, 3000th such launch and so on. Of a kernel for which that
+ * was found not to hold they are measured always.
+ *
+ * To count at each instruction costs as well. Where all launches of one kind (a kernel, a grid, a
+ * block) have been alike so far, the next ones are assumed to be, where no parameter is changed
+ * that was the same for all. Where they were not, the same is asked of those whose parameters are
+ * the same but for addresses: many kernels get the length of their work so. The hardware's counters
+ * have to confirm it first, and the instructions of some are counted all the same: of the 16th,
+ * and from there of one in 32, 64, 128 and at last 256; of fewer at first where that takes long.
+ *
+ * The hardware's counters of a few launches of a fingerprint stand for those of the others with the
+ * same work, too.
+ *
+ * Owns its fingerprints and their counters, in bounded memory. One thread at a time. */
+#include "counters/inside.h"
 
 #include "base/hash.h"
 #include "base/mix.h"
-#include "counters/measured_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

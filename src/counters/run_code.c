@@ -1,4 +1,6 @@
-#include "counters/run_code.h"
+/* Which code a launch runs. The modules of a program may hold kernels that have one name and
+ * different code: static functions of two files, or all that a program compiles while it runs. */
+#include "counters/inside.h"
 
 #include "code/code_hash.h"
 #include "code/instruction.h"

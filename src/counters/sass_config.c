@@ -1,4 +1,7 @@
-#include "counters/sass_config.h"
+/* The list of CUPTI's SASS metrics of each device. CUPTI takes one list for a device, for as long
+ * as the process lasts: to unset it and set another was seen to fail. So it is that of the first
+ * session. Owns the lists. */
+#include "counters/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

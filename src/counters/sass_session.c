@@ -1,9 +1,17 @@
-#include "counters/sass_session.h"
+/* The counts of each machine instruction of a launch, through CUPTI's SASS metrics: one launch at a
+ * time, without starting and stopping the counters of the hardware, and beside a session of theirs.
+ *
+ * To count threads at every instruction makes a kernel a hundred times slower. So there are two
+ * kinds of session. One only compares launches: by warps at each branch, sectors and wavefronts at
+ * each access to memory. The other has counters computed, from threads at each instruction and from
+ * its opcode.
+ *
+ * CUPTI needs its Range Profiler enabled on the context meanwhile, but nothing started in it, and
+ * no free counters of the hardware. */
+#include "counters/code_counts.h"
+#include "counters/inside.h"
 
 #include "code/retries.h"
-#include "counters/instrumented.h"
-#include "counters/run_code.h"
-#include "counters/sass_config.h"
 #include "cuda/cupti.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The sessions of a collection: that with the hardware's counters, opened, and opened anew where it
  * was lost; and the SASS metrics beside it, or without it. */
 #include "base/clock.h"
-#include "counters/range_collection.h"
+#include "counters/inside.h"
 
 #include <math.h>
 
@@ -86,7 +86,7 @@ static bool open_anew(struct gp_range_collection *c)
     return false;
 }
 
-bool range_collection_have_session(struct gp_range_collection *c)
+bool range_collection_has_session(struct gp_range_collection *c)
 {
     if (c->no_session.cause)
         return gp_clock_seconds() >= c->retry_at && open_anew(c);
@@ -133,7 +133,7 @@ void range_collection_note_sass(struct gp_range_collection *c, bool counted, str
         give_up_sass(c, why);
 }
 
-bool range_collection_are_on_trial(const struct gp_range_collection *c)
+bool range_collection_is_on_trial(const struct gp_range_collection *c)
 {
     return c->no_session.cause == GP_CAUSE_NO_PERMISSION && c->counted < LEAST_COUNTED;
 }

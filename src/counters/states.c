@@ -1,6 +1,7 @@
 #include "counters/states.h"
 
 #include "base/log.h"
+#include "counters/inside.h"
 
 #include <stddef.h>
 

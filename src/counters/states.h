@@ -37,36 +37,4 @@ enum gp_launch_event {
  * once, as a fault of ours, and leaves the launch where it is. */
 void gp_launch_move(enum gp_launch_state *state, enum gp_launch_event event);
 
-/* The state after the event; false where the table has no such move. */
-bool launch_state_after(enum gp_launch_state state, enum gp_launch_event event,
-                        enum gp_launch_state *after);
-
-/* "to identify"; "Its fingerprint is to be taken." */
-const char *launch_state_words(enum gp_launch_state state);
-const char *launch_state_sentence(enum gp_launch_state state);
-
-/* True where the hardware's counters are still to say whether the launch is like others. */
-static inline bool launch_awaits_hardware(enum gp_launch_state state)
-{
-    return state == GP_LAUNCH_ASSUMED || state == GP_LAUNCH_ALIKE;
-}
-
-/* True where an instrumented pass is to be made of the launch. */
-static inline bool launch_is_to_be_measured(enum gp_launch_state state)
-{
-    return state == GP_LAUNCH_NEW || state == GP_LAUNCH_UNIDENTIFIED;
-}
-
-/* True where the instrumented counters are the launch's own. */
-static inline bool launch_is_measured(enum gp_launch_state state)
-{
-    return state == GP_LAUNCH_MEASURED || state == GP_LAUNCH_LEARNABLE;
-}
-
-/* True where nothing is decided of the launch's instrumented counters yet. */
-static inline bool launch_is_undecided(enum gp_launch_state state)
-{
-    return state < GP_LAUNCH_HARDWARE_ONLY;
-}
-
 #endif

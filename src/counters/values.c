@@ -1,4 +1,4 @@
-#include "counters/range_collection.h"
+#include "counters/inside.h"
 
 #include <math.h>
 #include <string.h>

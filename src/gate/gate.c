@@ -4,6 +4,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/futex.h"
+#include "gate/inside.h"
 #include "gate/threads.h"
 
 #include <errno.h>

@@ -23,21 +23,14 @@ void gp_gate_leave_cancellable(void);
 /* Whether this thread is in such a call. */
 bool gp_gate_is_entered_here(void);
 
-/* A thread has ended, or was cancelled, wherever it was: it has left. */
-struct gp_thread;
-void gate_abandon(struct gp_thread *thread);
-
-/* Locks the gate, waiting for calls that are inside; they may wait for the GPU, which may wait
- * for us, so the wait ends after so many seconds with false. */
-bool gate_lock(double seconds);
+/* Unlocks the gate. gp_gate_lock_in_time (gate/waits.h) locks it. */
 void gp_gate_unlock(void);
 
 /* Lock and unlock in steps, for work that has to be done in any case. From queueing to unlocking
  * nothing is measured, though calls enter the gate until it is locked; where nothing is collected
  * that is enough, and only threads before us in the queue are waited for. The thread that has
- * queued locks; false where the wait ended. */
+ * queued locks (gp_gate_lock_queued_in_time). */
 void gp_gate_queue(void);
-bool gate_lock_queued(double seconds);
 void gp_gate_unlock_queued(bool locked);
 /* Unlocks, and enters the gate before the next one in the queue can lock it: nothing is measured in
  * between. To be ended by gp_gate_leave. */

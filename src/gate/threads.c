@@ -2,6 +2,7 @@
 
 #include "base/cancel.h"
 #include "gate/gate.h"
+#include "gate/inside.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -18,10 +18,6 @@ struct gp_thread {
 /* The calling thread's, NULL before it has asked for it and where it cannot have one. */
 extern __thread struct gp_thread *gp_thread_own __attribute__((tls_model("initial-exec")));
 
-/* The calling thread's notes from now on, until the thread ends or is cancelled: then it leaves the
- * gate. NULL where out of memory. Leaves errno as it was. */
-struct gp_thread *thread_enter(void);
-
 /* The notes of all threads, also of some that ended: through `next`. The list only ever grows, so
  * it can be read at any time. */
 struct gp_thread *gp_threads(void);

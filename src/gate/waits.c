@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cuda/wait.h"
 #include "gate/gate.h"
+#include "gate/inside.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,11 +1,8 @@
-#include "graph/again.h"
+/* A graph runs as a graph, for the program, and its nodes are launched one by one behind it, on the
+ * memory that it found, to be measured. Afterwards memory is as the graph left it. */
+#include "graph/inside.h"
 
-#include "graph/ends.h"
 #include "graph/graphs.h"
-#include "graph/host_sources.h"
-#include "graph/node_launch.h"
-#include "graph/parts.h"
-#include "graph/stand_ins.h"
 
 /* Launches in a row. */
 #define MOST_IN_VAIN 3
@@ -181,7 +178,7 @@ void graph_again_ends(struct gp_graph_clone *g, struct gp_again *a)
 {
     if (a->rewound)
         g->runs.in_vain = 0;
-    else if (a->context && a->context->busy)
+    else if (gp_again_runs_on(a))
         g->runs.in_vain = MOST_IN_VAIN; /* each wait for it holds the program up */
     gp_again_end(a);
     if (g->stand_ins)

@@ -1,7 +1,7 @@
 #include "graph/allocations.h"
 
 #include "gate/internal_work.h"
-#include "graph/clone.h"
+#include "graph/inside.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
 

@@ -1,9 +1,8 @@
-#include "graph/clone.h"
+/* A clone of a graph, read and ordered, so that its nodes can be launched one by one. Owns the
+ * clone. */
+#include "graph/inside.h"
 
 #include "graph/allocations.h"
-#include "graph/inspect.h"
-#include "graph/parts.h"
-#include "graph/stand_ins.h"
 #include "memory/modules.h"
 
 #include <stdlib.h>
@@ -176,7 +175,7 @@ static bool read_graph(struct reading *r, CUgraph graph, unsigned parent)
 }
 
 /* A graph that is too wide where every kernel may wait for others may be narrow enough by their
- * code: graph/width.h, at its launch. */
+ * code: graph/width.c, at its launch. */
 static enum gp_graph_reason find_order(struct gp_graph_clone *c, const struct reading *r)
 {
     bool *may_wait = calloc(r->count + 1, sizeof(*may_wait));

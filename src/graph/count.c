@@ -1,9 +1,9 @@
-#include "graph/count.h"
+/* Launches of a graph, counted as launches of its kernels. */
+#include "graph/inside.h"
 
 #include "base/mix.h"
 #include "graph/graphs.h"
 #include "launch/kernels.h"
-#include "launch/sampling.h"
 #include "launch/selection.h"
 
 #include <stdlib.h>

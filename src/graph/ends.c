@@ -1,4 +1,5 @@
-#include "graph/ends.h"
+/* The ends of a copy or a fill: whose memory it is, and which bytes. */
+#include "graph/inside.h"
 
 static bool is_on_device(CUdeviceptr address)
 {

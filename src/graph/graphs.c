@@ -2,8 +2,7 @@
 
 #include "base/hash.h"
 #include "gate/internal_work.h"
-#include "graph/count.h"
-#include "graph/owners.h"
+#include "graph/inside.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 

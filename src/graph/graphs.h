@@ -7,7 +7,7 @@
 #ifndef GPUPROF_GRAPH_GRAPHS_H
 #define GPUPROF_GRAPH_GRAPHS_H
 
-#include "graph/clone.h"
+#include "cuda/driver.h"
 #include "launch/launch.h"
 
 /* After a successful instantiation. */
@@ -35,38 +35,12 @@ void gp_graphs_forget_context(CUcontext context);
  * others, perhaps. */
 void gp_graph_note_writer(CUgraphExec exec, CUcontext by);
 
-/* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
- * which of these are to be measured: none while another thread launches the same. True when its
- * nodes are to be launched one by one: there is such a kernel, and *why is GP_GRAPH_SPLITS. Then
- * graph_launched is to follow. *unending: a kernel of it is known not to end by itself. */
-bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
-void graph_launched(CUgraphExec exec);
+/* The context is about to be destroyed. */
+void gp_graph_streams_leave(CUcontext context);
 
-/* In between: those that were to be measured, and were not yet, are not. */
-void graph_passed_over(CUgraphExec exec, enum gp_passed_over why);
-
-/* The kernels of a graph that is about to be launched as it is, and timed as a whole. */
-struct gp_graph_listing {
-    struct gp_graph_node *kernels; /* to be recorded; to be freed */
-    unsigned count;
-    bool is_one_kernel; /* the graph is that kernel, and nothing else */
-    uint64_t key;       /* graphs with the same kernels have the same; 0: they are not known */
-    CUfunction first;
-    unsigned all; /* that it has */
-};
-/* Counts the launch as launches of its kernels. Those of the user's are to be recorded at the
- * graph's first launch, and where it is but one kernel at each; else they are passed over. False
- * where the graph's instantiation was not seen. */
-bool graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *listing);
-
-/* The graph's clone, NULL where it is not split. Valid, and to be changed, while the gate is
- * closed.
- */
-struct gp_graph_clone *graph_find(CUgraphExec exec);
-/* The event that the last launch by nodes has ended, to be recorded there: a graph never runs
- * beside itself, in any streams. NULL where there is none, and none was to be made. */
-CUevent graph_ended(CUgraphExec exec, bool make);
-/* The graph is not split any more, for that reason. */
-void graph_give_up(CUgraphExec exec, enum gp_graph_reason why);
+/* Launches the graph into the stream; the result is the answer that the driver's own function,
+ * `real`, would have given. */
+CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,
+                         PFN_cuGraphLaunch_v10000 real);
 
 #endif

@@ -1,6 +1,8 @@
-#include "graph/host_sources.h"
+/* The bytes that copies of a graph bring from the host, as they were before its run. Where its
+ * nodes run again the copies take them from memory of ours: the graph may have written the host's
+ * since, or the program freed it. With the gate locked and the context idle. */
+#include "graph/inside.h"
 
-#include "graph/parts.h"
 #include "memory/buffers.h"
 
 #include <stdlib.h>

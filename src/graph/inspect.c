@@ -1,4 +1,5 @@
-#include "graph/inspect.h"
+/* Whether a graph of the program's can be taken to pieces: the kinds of its nodes and edges. */
+#include "graph/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

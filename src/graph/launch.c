@@ -1,4 +1,11 @@
-#include "graph/launch.h"
+/* Launching a graph: as it is, or, where its kernels are to be measured, node by node. Owns the
+ * streams that the branches of a graph are launched into.
+ *
+ * Launched node by node a graph keeps its meaning: every node runs behind those it depends on, and
+ * waits for no other kernel; earlier work of the stream is done before, later work waits for all of
+ * it. Kernels go through gp_launch, one after the other; one that does not end by itself is
+ * abandoned, and the others follow beside it. */
+#include "graph/inside.h"
 
 #include "base/added_time.h"
 #include "base/log.h"
@@ -7,12 +14,7 @@
 #include "gate/gate.h"
 #include "gate/internal_work.h"
 #include "gate/waits.h"
-#include "graph/again.h"
-#include "graph/count.h"
 #include "graph/graphs.h"
-#include "graph/split.h"
-#include "graph/width.h"
-#include "launch/at_exit.h"
 #include "launch/kernels.h"
 #include "launch/launch.h"
 #include "launch/session.h"

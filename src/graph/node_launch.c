@@ -1,6 +1,5 @@
-#include "graph/node_launch.h"
-
-#include "launch/kept_launch.h"
+/* A kernel of a graph as a launch of its own. */
+#include "graph/inside.h"
 
 #include <stdlib.h>
 

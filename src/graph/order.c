@@ -1,4 +1,13 @@
-#include "graph/order.h"
+/* In which order the nodes of a graph can be launched one by one, and which of them need a stream
+ * of their own.
+ *
+ * A kernel or a host function may wait for another node that no path of the graph puts before or
+ * after it: with that behind it in the same stream, it would never end. So nodes are spread over
+ * branches, each a stream, in such a way that being behind the others of its branch makes a node
+ * wait only for those of the nodes that may wait on which it depends anyway. Copies, fills, and
+ * kernels that by their code cannot wait may have anything behind them.
+ */
+#include "graph/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

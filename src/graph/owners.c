@@ -1,6 +1,7 @@
-#include "graph/owners.h"
+/* The contexts whose memory the copies and fills of a graph write. Where another context launches
+ * the graph it is at work in their memory (memory/sharing.h). */
+#include "graph/inside.h"
 
-#include "graph/clone.h"
 #include "memory/buffers.h"
 #include "memory/sharing.h"
 

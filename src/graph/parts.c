@@ -1,4 +1,5 @@
-#include "graph/parts.h"
+/* Nodes of a graph as graphs of their own. */
+#include "graph/inside.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-#include "graph/reasons.h"
+/* Why the kernels of a graph are not launched one by one, and hence not measured. */
+#include "graph/inside.h"
 
 #include "base/log.h"
 #include "launch/session.h"

@@ -1,11 +1,8 @@
-#include "graph/split.h"
+/* The nodes of a graph, launched one by one. */
+#include "graph/inside.h"
 
 #include "gate/waits.h"
-#include "graph/count.h"
 #include "graph/graphs.h"
-#include "graph/node_launch.h"
-#include "graph/parts.h"
-#include "graph/streams.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 

@@ -1,4 +1,7 @@
-#include "graph/stand_ins.h"
+/* Stand-ins for memory that a graph allocates and frees in itself: it is present only
+ * while the graph runs, and its kernels are launched by themselves, too. In their parameters, and
+ * in the addresses of copies and fills, the one is replaced by the other. */
+#include "graph/inside.h"
 
 #include "graph/allocations.h"
 #include "launch/kernels.h"

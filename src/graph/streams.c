@@ -1,4 +1,7 @@
-#include "graph/streams.h"
+/* Streams of our own, one set for each context, for work that may run side by side. Owns them. Used
+ * with the gate locked. */
+#include "graph/graphs.h"
+#include "graph/inside.h"
 
 #include <stdlib.h>
 #include <utlist.h>

@@ -1,4 +1,5 @@
-#include "graph/width.h"
+/* How many nodes of a graph can wait for each other, by the machine code of its kernels. */
+#include "graph/inside.h"
 
 #include "launch/kernels.h"
 

@@ -11,7 +11,6 @@
 #include "base/added_time.h"
 #include "cuda/driver.h"
 #include "gate/gate.h"
-#include "launch/drain.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 

@@ -1,6 +1,7 @@
 /* Settings for the program's kernels: held launches are replayed before one changes. */
 #include "base/hash.h"
 #include "hook/entry.h"
+#include "launch/contexts.h"
 #include "launch/timed.h"
 
 #include <pthread.h>

@@ -3,7 +3,6 @@
  * made. */
 #include "graph/graphs.h"
 #include "graph/allocations.h"
-#include "graph/launch.h"
 #include "hook/entry.h"
 #include "hook/writers.h"
 

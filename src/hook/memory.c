@@ -3,6 +3,7 @@
 #include "gate/captures.h"
 #include "graph/allocations.h"
 #include "hook/entry.h"
+#include "launch/contexts.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
 #include "memory/retired.h"

@@ -8,7 +8,6 @@
 #include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "graph/graphs.h"
-#include "graph/streams.h"
 #include "hook/entry.h"
 #include "launch/contexts.h"
 #include "launch/copies.h"

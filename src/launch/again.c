@@ -5,14 +5,9 @@
 #include "base/log.h"
 #include "cuda/wait.h"
 #include "gate/waits.h"
-#include "launch/drain.h"
-#include "launch/held.h"
+#include "launch/inside.h"
 #include "launch/kernels.h"
-#include "launch/measurement.h"
-#include "launch/polls.h"
-#include "launch/ready.h"
 #include "launch/session.h"
-#include "launch/settings.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 
@@ -256,6 +251,11 @@ static void put_back(struct gp_again *a)
     if ((a->failed || !gp_snapshot_finish(a->snapshot, &why)) &&
         gp_session_measures()) /* else the process is at its end, and the driver gone */
         not_put_back("a graph", why);
+}
+
+bool gp_again_runs_on(const struct gp_again *again)
+{
+    return again->context && again->context->busy;
 }
 
 void gp_again_end(struct gp_again *a)

@@ -4,13 +4,25 @@
 #ifndef GPUPROF_LAUNCH_AGAIN_H
 #define GPUPROF_LAUNCH_AGAIN_H
 
-#include "launch/contexts.h"
-#include "launch/launch.h"
-#include "launch/verify_schedule.h"
+#include "base/cause.h"
+#include "cuda/driver.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+struct gp_context;
+struct gp_launch;
 
 #define GP_MOST_MODULES_AGAIN 16
+
+struct gp_verify_schedule {
+    uint64_t launches; /* that were copied for, and have ended */
+    uint64_t next;     /* the one to verify next, once the first are over; 0: not set */
+    unsigned grid[3];  /* of the last */
+    unsigned changes;  /* of the grid that were verified */
+    bool broken;       /* it wrote outside its reach: all memory is copied from then on */
+};
 
 /* The work, as far as it is known before it runs. */
 struct gp_again {
@@ -56,6 +68,8 @@ bool gp_again_reaches(const struct gp_again *again, CUdeviceptr address);
  * Counts the run in the schedule. */
 bool gp_again_rewind(struct gp_again *again, struct gp_verify_schedule *schedule,
                      struct gp_reason *why);
+/* True where work was abandoned in that context, and has not ended. */
+bool gp_again_runs_on(const struct gp_again *again);
 /* Makes memory as the work left it, where it was made as before. */
 void gp_again_end(struct gp_again *again);
 

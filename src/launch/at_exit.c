@@ -1,4 +1,5 @@
-#include "launch/at_exit.h"
+/* The end of measuring, when the program exits. */
+#include "launch/inside.h"
 
 #include "gate/gate.h"
 #include "gate/internal_work.h"

@@ -1,4 +1,9 @@
-#include "launch/checks.h"
+/* GPUPROF_CHECK: holds the launches of this process to thresholds; the verdict stands behind the
+ * report. Owns the thresholds and the values seen.
+ *
+ * Not locked: the session lets one thread in at a time. Without GPUPROF_CHECK nothing here does
+ * anything. */
+#include "launch/inside.h"
 
 #include "base/log.h"
 #include "check/format.h"

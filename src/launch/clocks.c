@@ -1,6 +1,8 @@
-#include "launch/clocks.h"
-
-#include "launch/settings.h"
+/* The time of a launch that is not waited for, and of our own work in front of it: events before
+ * that, before the launch and behind it, which are asked later. Where the hardware has few queues
+ * no times are taken. Owns the events of a context that
+ * no launch has at present. Used with the gate locked and the context current. */
+#include "launch/inside.h"
 
 #include <stdlib.h>
 #include <utlist.h>

@@ -1,4 +1,6 @@
-#include "launch/command.h"
+/* The command `gpuprof` that started the program and waits for its end, if it did. It has a folder
+ * for the time of the run (GPUPROF_FOLDER). */
+#include "launch/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,7 @@
 #include "base/added_time.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
-#include "launch/deferred.h"
-#include "launch/held.h"
+#include "launch/inside.h"
 
 #include <math.h>
 

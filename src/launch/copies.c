@@ -1,7 +1,7 @@
 #include "launch/copies.h"
 
 #include "base/floating.h"
-#include "launch/settings.h"
+#include "launch/inside.h"
 
 #include <pthread.h>
 #include <stdlib.h>

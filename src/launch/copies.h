@@ -17,8 +17,7 @@ struct gp_copy {
     unsigned pair;
 };
 
-/* Reads GPUPROF_COPIES, and reports a mistake in it. Before the first copy. */
-void copies_start(void);
+/* True where it asks for them. */
 bool gp_copies_wanted(void);
 
 /* Around the driver's call. False where the copy is captured into a graph: it is none yet. */
@@ -27,9 +26,6 @@ void gp_copy_ends(const struct gp_copy *copy, CUresult result);
 
 /* The context goes: its ended copies are read, its events are forgotten. */
 void gp_copies_leave(CUcontext context);
-
-/* The copies up to now; GP_COPY_KINDS of them. False where it is not wanted. */
-bool copies_read(struct gp_copies *totals);
 
 /* The stream of a call whose NULL stream is the thread's own. */
 #define GP_PER_THREAD(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)

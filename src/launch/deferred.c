@@ -1,15 +1,17 @@
-#include "launch/deferred.h"
+/* Launches that are not waited for. Of a kernel that is known to end, and to reach only the memory
+ * to which its parameters and its module's variables lead, the host knows the memory to copy
+ * beforehand: the copy is made in the launch's own stream, in front of it, and the call returns
+ * when the driver does. All passes of the launch are made when the batch is drained
+ * (launch/drain.c). */
+#include "launch/inside.h"
+#include "launch/kernels.h"
 
 #include "base/added_time.h"
 #include "base/clock.h"
+#include "counters/states.h"
 #include "cuda/wait.h"
 #include "gate/waits.h"
-#include "launch/ended.h"
-#include "launch/held.h"
-#include "launch/ready.h"
-#include "launch/records.h"
 #include "launch/session.h"
-#include "launch/settings.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 #include "memory/sharing.h"

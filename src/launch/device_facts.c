@@ -1,4 +1,5 @@
-#include "launch/device_facts.h"
+/* The facts of a GPU that the driver knows, for records and metrics. */
+#include "launch/inside.h"
 
 void device_describe(CUdevice device, struct gp_device *d)
 {

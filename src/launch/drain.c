@@ -1,15 +1,17 @@
-#include "launch/drain.h"
+/* Launches that are held: each was made, and its passes are made later, for many of them at once,
+ * as it takes tens of milliseconds to make the session go from one pass to another. One that was
+ * deferred was not even waited for (launch/deferred.c). A held launch keeps its parameters and a
+ * copy of the memory it reached. When a batch is full, or something is about to happen that would
+ * keep one of them from being repeated, it is drained: each is replayed from its copy, and memory
+ * becomes again as it was before. Used with the gate locked. */
+#include "launch/inside.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "counters/states.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
-#include "launch/deferred.h"
-#include "launch/held.h"
-#include "launch/records.h"
 #include "launch/session.h"
-#include "launch/settings.h"
-#include "launch/together.h"
 #include "memory/buffers.h"
 #include "memory/retired.h"
 

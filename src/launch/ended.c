@@ -1,11 +1,14 @@
-#include "launch/ended.h"
+/* A thread that writes down, while launches wait to be measured, which of them have ended and how
+ * long they took, and how many launches there are in all: the process may be killed at any moment,
+ * and then that is all that is known of them. Only where a profile is written. Owns the thread, and
+ * the list of launches that are under way. */
+#include "launch/inside.h"
 
 #include "base/checker.h"
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/stack.h"
 #include "gate/internal_work.h"
-#include "launch/results.h"
 #include "launch/session.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-#include "launch/held.h"
+/* The wait of a launch for its batch: it keeps its parameters and a copy of the memory it reached,
+ * so that it can be replayed later (launch/drain.c). Used with the gate locked. */
+#include "launch/inside.h"
 
+#include "counters/states.h"
 #include "gate/captures.h"
-#include "launch/drain.h"
-#include "launch/ended.h"
-#include "launch/kept_launch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-#include "launch/kept_launch.h"
+/* A launch that can be made again when the program's own call has long returned: with its
+ * parameters, and through cuLaunchKernelEx, which takes every kind of launch. */
+#include "launch/inside.h"
 
 #include "base/mix.h"
-#include "launch/parameters.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "code/data_words.h"
 #include "code/textures.h"
 #include "code/waits.h"
+#include "launch/inside.h"
 #include "launch/kernels.h"
 #include "memory/modules.h"
 #include "memory/textures.h"

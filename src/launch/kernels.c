@@ -5,8 +5,7 @@
 #include "base/mix.h"
 #include "code/code_hash.h"
 #include "counters/code_counts.h"
-#include "launch/polls.h"
-#include "launch/sampling.h"
+#include "launch/inside.h"
 #include "launch/selection.h"
 #include "memory/modules.h"
 

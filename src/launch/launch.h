@@ -26,15 +26,6 @@ struct gp_launch {
 /* Makes the launch, measured if it can be; the result is that of the program's own launch. */
 CUresult gp_launch(const struct gp_launch *call);
 
-/* Why no launch of a kernel is measured: one was waited for in vain, or its name tells. */
-#define GP_DOES_NOT_END GP_REASON(DOES_NOT_END)
-#define GP_COMMUNICATES GP_REASON(COMMUNICATES)
-
-/* Why a kernel of a graph has no time of its own where launches are only timed. */
-#define GP_WHOLE_GRAPH               \
-    GP_REASON_TEXT(GRAPH_AS_A_WHOLE, \
-                   "the kernel's graph was launched as it is, and timed as a whole")
-
 /* Why a launch that was to be measured was let through as it is. */
 enum gp_passed_over {
     GP_BESIDE_CAPTURE,
@@ -68,7 +59,7 @@ void gp_launch_series_ends(void);
  * one. */
 CUresult gp_launch_plainly(const struct gp_launch *call);
 
-/* Something is about to happen after which launches that are held (launch/drain.h) could not be
+/* Something is about to happen after which launches that are held (launch/drain.c) could not be
  * replayed any more: their further passes are made now. With no lock held, and the gate neither
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
@@ -97,5 +88,16 @@ bool gp_launch_leave_memory(void);
 /* Launches that are let through as they are; said once each. */
 enum gp_unmeasured { GP_MULTI_DEVICE_LAUNCH, GP_OLD_LAUNCH, GP_UNMEASURED_KINDS };
 void gp_launch_not_measured(enum gp_unmeasured kind);
+
+/* The most parameters that CUDA allows a kernel, in bytes. */
+#define GP_MOST_PARAMETER_BYTES 32764u
+
+/* How a block of parameters is handed to a launch: pairs of a name and a value, and the end. All
+ * three live as long as the launch. */
+#define GP_EXTRA_WORDS 5
+void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *size);
+
+/* The launch as cuLaunchKernelEx takes it, with none of the attributes yet. */
+CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute *attributes);
 
 #endif

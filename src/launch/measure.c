@@ -1,17 +1,16 @@
-#include "launch/measure.h"
+/* One measurement: the program's own run of a kernel, then a run for each pass, each from the same
+ * memory. The gate is locked, the context current and idle. */
+#include "launch/inside.h"
+#include "launch/kernels.h"
+#include "launch/selection.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "counters/states.h"
 #include "cuda/cupti.h"
 #include "gate/waits.h"
-#include "launch/deferred.h"
-#include "launch/held.h"
-#include "launch/records.h"
-#include "launch/sampling.h"
 #include "launch/session.h"
-#include "launch/settings.h"
 #include "launch/timed.h"
-#include "memory/arena.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 

@@ -1,10 +1,13 @@
-#include "launch/measurement.h"
+/* The measurement of a launch, from the locked gate to its record. Its parts: the program's own run
+ * (launch/own_run.c), a replay for each step of its batch (launch/replay.c), the wait for its batch
+ * (launch/held.c), its record (launch/records.c). Its state is its member's (counters/states.def).
+ * The gate is locked, the context current. */
+#include "launch/inside.h"
+#include "launch/kernels.h"
 
 #include "base/log.h"
 #include "base/mix.h"
 #include "gate/waits.h"
-#include "launch/kept_launch.h"
-#include "launch/settings.h"
 
 #include <stdlib.h>
 #include <utlist.h>

@@ -3,9 +3,9 @@
 #include "base/log.h"
 #include "cuda/wait.h"
 #include "gate/waits.h"
-#include "launch/measurement.h"
+#include "launch/inside.h"
+#include "launch/kernels.h"
 #include "launch/session.h"
-#include "launch/settings.h"
 
 #include <math.h>
 

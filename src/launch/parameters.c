@@ -1,4 +1,5 @@
-#include "launch/parameters.h"
+/* The parameters of a launch as the device sees them: one block of bytes. */
+#include "launch/inside.h"
 
 #include "code/data_words.h"
 

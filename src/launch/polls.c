@@ -1,4 +1,6 @@
-#include "launch/polls.h"
+/* Kernels that wait for the host: nobody waits for these. */
+#include "launch/inside.h"
+#include "launch/kernels.h"
 
 #include "memory/buffers.h"
 

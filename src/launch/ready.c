@@ -1,13 +1,13 @@
-#include "launch/ready.h"
+/* Whether a launch can be measured now: nothing else runs in its context, and the kernel may be
+ * waited for. While the gate is locked. */
+#include "launch/inside.h"
+#include "launch/kernels.h"
 
 #include "base/added_time.h"
 #include "base/log.h"
 #include "cuda/cupti.h"
 #include "gate/waits.h"
-#include "launch/deferred.h"
-#include "launch/polls.h"
 #include "launch/session.h"
-#include "launch/settings.h"
 #include "launch/timed.h"
 
 #include <math.h>

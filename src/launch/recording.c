@@ -1,11 +1,9 @@
-#include "launch/recording.h"
+/* The profile of this process. Its file is opened for the first launch: a process without one
+ * leaves none. Owns the writer. Not locked: launch/results.c lets one thread in at a time. */
+#include "launch/inside.h"
 
 #include "base/log.h"
 #include "base/pattern.h"
-#include "launch/checks.h"
-#include "launch/command.h"
-#include "launch/ended.h"
-#include "launch/settings.h"
 #include "profile/writer.h"
 
 #include <stdlib.h>

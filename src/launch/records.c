@@ -1,8 +1,9 @@
-#include "launch/records.h"
+/* The records of launches whose counters are still to be read. Reading is slow, so it is done for a
+ * batch at once. Used with the gate locked. */
+#include "launch/inside.h"
 
 #include "base/clock.h"
-#include "launch/held.h"
-#include "launch/results.h"
+#include "counters/states.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "base/log.h"
 #include "gate/waits.h"
-#include "launch/measurement.h"
+#include "launch/inside.h"
 #include "launch/session.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
-#include "launch/results.h"
+/* The results of the launches: the profile (launch/recording.c), and the report when the process
+ * ends. Owns the summary. */
+#include "launch/inside.h"
 
 #include "base/added_time.h"
 #include "base/file.h"
@@ -8,13 +10,8 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
-#include "launch/checks.h"
 #include "launch/copies.h"
-#include "launch/recording.h"
 #include "launch/selection.h"
-#include "launch/settings.h"
-#include "launch/tallies.h"
-#include "launch/whole_times.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
 #include "report/colour.h"

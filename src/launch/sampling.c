@@ -1,4 +1,7 @@
-#include "launch/sampling.h"
+/* Which launches are measured: GPUPROF_SAMPLE, for each kernel and launch configuration. Owns the
+ * way from a launch to its counts, which is short: most launches go no further. From any thread. */
+#include "launch/inside.h"
+#include "launch/selection.h"
 
 #include "base/added_time.h"
 #include "base/hash.h"

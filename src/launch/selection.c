@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/regex.h"
 #include "base/text.h"
+#include "launch/inside.h"
 #include "launch/kernels.h"
 
 #include <pthread.h>

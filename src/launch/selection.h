@@ -3,22 +3,20 @@
 #ifndef GPUPROF_LAUNCH_SELECTION_H
 #define GPUPROF_LAUNCH_SELECTION_H
 
+#include "base/sample.h"
 #include "launch/launch.h"
 
 #include <stdbool.h>
 
-/* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until
- * this is called every launch is taken. Before the first launch. */
-void selection_read(void);
-
-/* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).
- */
-bool selection_wants(const char *kernel);
-
 /* Asked once for each launch that is about to be made, in the context that is current. */
 bool gp_selection_takes(const struct gp_launch *call);
 
-/* At the end: says so where no kernel was wanted of those that were launched. */
-void selection_end(void);
+/* Counts a launch that is about to be made, in the context that is current. True when it is to be
+ * measured; *turn (may be NULL) is then how many launches of the same kernel and configuration were
+ * to be measured before it. */
+bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn);
+
+/* One that was to be measured could not be, and has no record. */
+void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why);
 
 #endif

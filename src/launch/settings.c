@@ -1,10 +1,12 @@
-#include "launch/settings.h"
+/* The user's settings in the environment (GPUPROF_*), but for the choice of launches
+ * (launch/selection.h) and the results (launch/results.c). Owns that. Read before the first
+ * launch. */
+#include "counters/code_counts.h"
+#include "launch/inside.h"
 
 #include "base/log.h"
 #include "base/sample.h"
-#include "counters/sass_session.h"
 #include "gate/waits.h"
-#include "launch/sampling.h"
 #include "memory/budget.h"
 
 #include <locale.h>

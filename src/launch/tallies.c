@@ -1,4 +1,6 @@
-#include "launch/tallies.h"
+/* How often each kernel was launched in each configuration. Owns the counts, which are by the
+ * kernel's name and last as long as the process: functions come and go. From any thread. */
+#include "launch/inside.h"
 
 #include "base/hash.h"
 #include "base/log.h"

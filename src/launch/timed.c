@@ -2,10 +2,8 @@
 
 #include "base/clock.h"
 #include "gate/captures.h"
-#include "launch/polls.h"
+#include "launch/inside.h"
 #include "launch/session.h"
-#include "launch/settings.h"
-#include "launch/timed_parts.h"
 #include "launch/tool.h"
 
 #include <math.h>

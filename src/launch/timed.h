@@ -7,27 +7,17 @@
 #define GPUPROF_LAUNCH_TIMED_H
 
 #include "launch/launch.h"
-#include "launch/whole_times.h"
 #include "profile/record.h"
 
-/* Asks which counters the user wants; the driver has been started. False where none: then all
- * launches are only timed, and CUPTI is not needed. Before the first launch. */
-bool timed_counters_are_wanted(void);
-
-/* Nothing can be counted in the context (`why`): launches there are
- * only timed from now on. Where that may pass (`for_now`) it is to be tried again, after ten
- * seconds at first, and ever later: then they are not, until this is said again. */
-void timed_only_in(CUcontext context, const struct gp_device *device, struct gp_reason why,
-                   bool for_now);
+struct gp_timed_context;
+struct gp_timed_launch;
+struct gp_whole_times;
 
 /* Whether launches into that stream, of the current context where it is a default one, are. */
 bool gp_is_only_timed(CUstream stream);
 
 /* An attribute of some function has changed: those of kernels are asked for again. */
 void gp_timed_function_changes(void);
-
-/* True once some launch was to be timed in that way. */
-bool timed_any(void);
 
 /* A launch that is only timed, between its begin and its end. */
 struct gp_timing {
@@ -73,7 +63,10 @@ void gp_timed_waited(void);
 /* The context is about to go: records its launches. Waits for them, within the limit of waits,
  * where nothing is being captured. */
 void gp_timed_leave(CUcontext context);
-/* Records the launches of all contexts as gp_timed_leave, as the process ends. */
-void timed_end(void);
+
+/* The times of the graph with that key; `device` is the one that it runs on. NULL where there are
+ * too many graphs. */
+struct gp_whole_times *gp_whole_times_of(uint64_t key, const char *kernel, unsigned kernels,
+                                         int device);
 
 #endif

@@ -4,10 +4,8 @@
 #include "cuda/green.h"
 #include "gate/captures.h"
 #include "launch/contexts.h"
-#include "launch/device_facts.h"
-#include "launch/ready.h"
-#include "launch/results.h"
-#include "launch/timed_parts.h"
+#include "launch/inside.h"
+#include "launch/timed.h"
 #include "launch/tool.h"
 
 #include <math.h>

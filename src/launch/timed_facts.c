@@ -1,7 +1,8 @@
 #include "base/added_time.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
-#include "launch/timed_parts.h"
+#include "launch/inside.h"
+#include "launch/timed.h"
 
 #include <stdlib.h>
 

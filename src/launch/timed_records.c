@@ -3,9 +3,9 @@
 #include "gate/captures.h"
 #include "gate/internal_work.h"
 #include "gate/waits.h"
-#include "launch/results.h"
+#include "launch/inside.h"
 #include "launch/session.h"
-#include "launch/timed_parts.h"
+#include "launch/timed.h"
 
 #include <math.h>
 #include <time.h>

@@ -1,4 +1,7 @@
-#include "launch/times.h"
+/* The least time that a kernel took on the GPU, for each configuration it was launched with. A
+ * launch that took much longer was held up, or has more work than its like: it is timed again,
+ * until that was in vain a few times. Pure; part of a kernel. */
+#include "launch/inside.h"
 
 #include <math.h>
 #include <stddef.h>

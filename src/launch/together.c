@@ -1,7 +1,5 @@
-#include "launch/together.h"
-
-#include "launch/held.h"
-#include "launch/records.h"
+/* Held launches that are counted together (counters/batch.h). Used in a drain. */
+#include "launch/inside.h"
 
 /* False where the launch was refused, did not end, or failed. */
 static bool launch(struct gp_measurement *m, const struct gp_step *step)

@@ -7,6 +7,7 @@
 #include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/contexts.h"
+#include "launch/inside.h"
 #include "launch/session.h"
 
 #include <dlfcn.h>

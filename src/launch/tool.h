@@ -31,7 +31,4 @@ struct gp_tool_call {
 void gp_tool_calls(struct gp_tool_call *call);
 void gp_tool_called(const struct gp_tool_call *call, bool done);
 
-/* Counters of launches meanwhile are absent, with the cause PROGRAMS_TOOL. */
-bool tool_at_work(void);
-
 #endif

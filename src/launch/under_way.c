@@ -1,4 +1,7 @@
-#include "launch/under_way.h"
+/* The timed launches of a context (launch/timed.h) that are under way, stream by stream in their
+ * order, each with the events around it. Owns the events, which are used again and again, and are
+ * bounded. One thread at a time; no capture may be open where events are made or asked. */
+#include "launch/inside.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "launch/unused.h"
 
 #include "base/log.h"
-#include "launch/results.h"
+#include "launch/inside.h"
 #include "launch/session.h"
 
 #include <dlfcn.h>

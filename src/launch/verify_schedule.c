@@ -1,4 +1,7 @@
-#include "launch/verify_schedule.h"
+/* How far the reach of a kernel can be relied upon: when to verify whether it wrote elsewhere. That
+ * costs two readings of all memory the program has, so a kernel is watched closely at first and now
+ * and then afterwards. */
+#include "launch/inside.h"
 
 #include <string.h>
 

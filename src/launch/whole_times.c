@@ -1,4 +1,7 @@
-#include "launch/whole_times.h"
+/* The times of graphs that are launched as they are and timed as a whole (launch/timed.h): sums of
+ * each graph. Owns them, a bounded amount; they last as long as the process. From any thread. */
+#include "launch/inside.h"
+#include "launch/timed.h"
 
 #include "base/hash.h"
 #include "profile/object.h"

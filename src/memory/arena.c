@@ -1,8 +1,11 @@
-#include "memory/arena.h"
+/* The memory that copies lie in: on the device while the budget has room there, the rest in
+ * page-locked host memory. Room is given out from the front; all are taken back at once, but for
+ * those on the device that are held for launches to be replayed later. Owns that memory. Used with
+ * the context current, one thread at a time. */
+#include "memory/inside.h"
 
 #include "base/host_memory.h"
 #include "memory/budget.h"
-#include "memory/own_memory.h"
 #include "memory/work.h"
 
 #include <string.h>

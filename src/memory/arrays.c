@@ -1,4 +1,7 @@
-#include "memory/arrays.h"
+/* Copies of the arrays that kernels can write through surfaces. The layout of an array is the
+ * driver's secret, so they are copied by the driver, and put back whole. Owns the list of copies,
+ * not their memory. */
+#include "memory/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

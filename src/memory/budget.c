@@ -1,6 +1,7 @@
 #include "memory/budget.h"
 
 #include "base/size.h"
+#include "memory/inside.h"
 
 #include <pthread.h>
 #include <stdio.h>

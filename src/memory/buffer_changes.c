@@ -1,4 +1,4 @@
-#include "memory/buffer_parts.h"
+#include "memory/inside.h"
 
 #include <stdatomic.h>
 

@@ -46,7 +46,6 @@ void gp_buffer_add(enum gp_buffer_kind kind, CUdeviceptr address, size_t size);
 void gp_buffer_add_host(void *address, size_t size);
 /* Memory of a pool: any context of its device may use it. */
 void gp_buffer_add_pooled(CUdeviceptr address, size_t size);
-void buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
 
 /* Memory of another process, or of another API: never copied. Size 0: the driver is asked. Kernels
  * of any context may write it. */
@@ -71,16 +70,9 @@ void gp_mapping_set_host_access(CUdeviceptr address, size_t size, bool writable)
 void gp_mapping_remove(CUdeviceptr address, size_t size);
 /* The handle of the physical memory that is mapped at the address; 0: none is. */
 CUmemGenericAllocationHandle gp_mapping_source(CUdeviceptr address);
-/* The addresses of that physical memory are shared with another process. */
-void mappings_shared(CUmemGenericAllocationHandle handle);
-/* Gives another device the right to write memory from the pool, or takes it. */
-void pooled_set_access(CUmemoryPool pool, int device, bool writable);
 
 /* Bytes of the buffer that starts at the address; 0 where there is none. */
 uint64_t gp_buffer_bytes(CUdeviceptr address);
-
-/* False where the buffer that starts at the address is not one for kernels of that context. */
-bool buffer_may_concern(CUdeviceptr address, CUcontext context, int device);
 
 /* Bytes from the address to the nearest buffer, as kernels see it, but for those that are shared
  * for that cause. None to one that it is in, or just behind. Goes through all buffers. */
@@ -94,8 +86,6 @@ void gp_buffer_put_back(struct gp_buffer *buffer);
 
 /* The first global of the module at *address or behind it; false where there is none. */
 bool gp_buffer_of_owner(const void *owner, CUdeviceptr *address, uint64_t *bytes);
-/* Takes all globals of a module off the list. */
-void buffers_drop_owner(const void *owner);
 /* Before a context is destroyed: notes the driver's answer for buffers that no context owns, as
  * they may go with it, and others come to lie there. */
 void gp_memory_context_going(CUcontext context);
@@ -107,16 +97,6 @@ void gp_memory_forget_context(CUcontext context);
  * write; under the list's lock. Memory in another context is not ours there, of any kind. */
 typedef void gp_buffer_visit(const struct gp_buffer *buffer, void *data);
 void gp_buffers_each(CUcontext context, int device, gp_buffer_visit *visit, void *data);
-
-/* Calls visit for each change since generation *since that concerns the context, oldest first, and
- * sets *since to the present; under the list's lock. False, and nothing visited, where that is too
- * long ago (*since is set all the same): then gp_buffers_each tells. */
-typedef void gp_buffer_change(const struct gp_buffer *buffer, bool added, void *data);
-bool buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
-                     void *data);
-
-/* Makes all that follow the changes ask anew: other memory can be reached than before. */
-void buffers_changed(void);
 
 /* From now on kernels can write memory that no snapshot holds, so none is replayed. The first
  * reason is kept. */

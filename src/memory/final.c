@@ -1,6 +1,11 @@
-#include "memory/final.h"
+/* The final state of a launch: memory as the program's own run left it. It is kept aside before the
+ * first replay, in whole units (memory/work.h) and only those that the run has changed, and put
+ * back after the last one. So memory is the program's own even where two runs of a kernel differ.
+ *
+ * Owns the room for it, which is kept from launch to launch. Used with the context current, one
+ * thread at a time. */
+#include "memory/inside.h"
 
-#include "memory/own_memory.h"
 #include "memory/work.h"
 
 #include <string.h>

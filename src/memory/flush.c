@@ -1,5 +1,4 @@
-#include "memory/own_memory.h"
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 
 /* As long as the host takes to put a launch into a stream, and more. */
 #define PAUSE_NS 30000

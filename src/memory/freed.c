@@ -1,4 +1,7 @@
-#include "memory/freed.h"
+/* Memory that was freed after it was copied, before the copy was searched for pointers: a launch
+ * whose copy leads there must not run again. Each range has the time of its last free. Owns the
+ * list and its table on the device. One thread at a time; the table needs the context current. */
+#include "memory/inside.h"
 
 #include <string.h>
 

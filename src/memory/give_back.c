@@ -1,7 +1,7 @@
 #include "base/cancel.h"
 #include "cuda/wait.h"
+#include "memory/inside.h"
 #include "memory/retired.h"
-#include "memory/snapshot_parts.h"
 
 #include <pthread.h>
 #include <utlist.h>

@@ -1,5 +1,4 @@
-#include "memory/own_memory.h"
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 
 static bool list_rest(struct gp_snapshot *s)
 {

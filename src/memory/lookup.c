@@ -1,6 +1,7 @@
-#include "memory/lookup.h"
-
-#include "memory/own_memory.h"
+/* The ranges of a context as our kernels see them: a table on the device by which they find the
+ * range of a pointer, and the list of the ranges that they found. Owns that device memory. Used
+ * with the context current. */
+#include "memory/inside.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include "code/image.h"
 #include "cuda/green.h"
 #include "memory/buffers.h"
+#include "memory/inside.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -27,8 +27,6 @@ bool gp_modules_are_resolved(CUcontext current);
  * its variables as its. NULL is none. */
 bool gp_module_is_loaded(const void *handle);
 
-void modules_forget_context(CUcontext context);
-
 /* The context a module belongs to; NULL for a library, which belongs to all, and for a handle that
  * we do not know. */
 CUcontext gp_module_context(const void *handle);

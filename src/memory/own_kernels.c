@@ -1,7 +1,6 @@
-#include "memory/own_kernels.h"
-
-#include "memory/arena.h"
-#include "memory/own_memory.h"
+/* Our own kernels (memory/device.cu) in one context: loaded, started in a stream of ours, and the
+ * answer that they give. Owns those. Used with the context current, one thread at a time. */
+#include "memory/inside.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,6 @@
-#include "memory/own_memory.h"
+/* Device memory of our own, apart from the program's. To be freed by cuMemFree. Used with the
+ * context current. */
+#include "memory/inside.h"
 
 /* The driver puts small allocations beside each other into blocks of this size. */
 #define BLOCK_BYTES ((uint64_t)2 << 20)

@@ -1,4 +1,5 @@
-#include "memory/pageable.h"
+/* The host's ordinary memory, which a GPU with access to pageable memory can write as well. */
+#include "memory/inside.h"
 
 #include <errno.h>
 #include <sys/mman.h>

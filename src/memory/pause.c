@@ -1,6 +1,6 @@
 #include "memory/pause.h"
 
-#include "memory/own_kernels.h"
+#include "memory/inside.h"
 
 extern const char device_image[];
 

@@ -1,11 +1,11 @@
 /* The present contents of memory, kept while copies of launches that are replayed lie there, one
  * after the other; then they are put back. Each piece is kept once, when the first copy comes. The
- * room is the final state's (memory/final.h): no launch is measured meanwhile.
+ * room is the final state's (memory/final.c): no launch is measured meanwhile.
  *
  * Our own kernels copy, at once; to put copies of one layout there is always the same work. Where
  * CUPTI's code is in place that would be instrumented: then the driver does, piece by piece. */
 #include "base/mix.h"
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 
 #include <string.h>
 

@@ -1,4 +1,10 @@
-#include "memory/ranges.h"
+/* The buffers that kernels of one context can write, in order of address, to find that of a
+ * pointer. Follows the list of buffers from change to change. Owns the table.
+ *
+ * A range is a buffer, except that mappings side by side are one: memory that grows by mapping more
+ * of it behind is used across the borders. Where one of them is not ours, none of them is. Not for
+ * several threads at once. */
+#include "memory/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

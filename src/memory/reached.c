@@ -1,8 +1,8 @@
-#include "memory/reached.h"
+/* The ranges that a launch reaches, each once: those that its parameters, its module's variables
+ * and the contents of these point into. Owns the table of ranges and the list. */
+#include "memory/inside.h"
 
-#include "memory/arena.h"
 #include "memory/modules.h"
-#include "memory/pageable.h"
 
 #include <stdlib.h>
 #include <string.h>

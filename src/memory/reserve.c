@@ -1,4 +1,4 @@
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 
 /* True where the copy finds the memory there when the stream comes to it: a free waits for the GPU.
  * Pooled and mapped memory may be gone by then, if the kernel does not use it, and variables of

@@ -1,5 +1,7 @@
 #include "memory/retired.h"
 
+#include "memory/inside.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Memory that the program has freed and that held launches reach (launch/drain.h): it stays until
+/* Memory that the program has freed and that held launches reach (launch/drain.c): it stays until
  * they have been measured, all zero, as new memory is; that of a pool as it is. The program's next
  * allocation of as many bytes gets it, as the driver would do: so the loop of a program that
  * allocates, launches and frees is measured in batches. Owns the list of that memory. From any
@@ -6,7 +6,11 @@
 #ifndef GPUPROF_MEMORY_RETIRED_H
 #define GPUPROF_MEMORY_RETIRED_H
 
-#include "memory/buffers.h"
+#include "cuda/driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Keeps the memory of a buffer instead of a free: true, and the buffer is gone. False where it is
  * to be freed: it is of another kind, or shared, or there is much of it already. Its context is
@@ -28,7 +32,5 @@ CUdeviceptr gp_retired_take(size_t bytes, CUmemoryPool pool);
 void gp_retired_free(CUcontext context);
 /* Forgets it: it has gone with its context. */
 void gp_retired_forget(CUcontext context);
-/* Bytes that are kept on the device, but for those of pools. */
-uint64_t retired_bytes(CUdevice device);
 
 #endif

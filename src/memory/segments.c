@@ -1,6 +1,6 @@
-#include "memory/segments.h"
-
-#include "memory/own_memory.h"
+/* A list of pieces of memory for our kernels to work on, on the host and on the device. Owns both.
+ */
+#include "memory/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "memory/buffers.h"
+#include "memory/inside.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

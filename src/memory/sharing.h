@@ -18,13 +18,8 @@
     GP_REASON_TEXT(SHARED_MEMORY, "the launch reaches memory that several GPUs can write")
 #define GP_OF_THE_HOST GP_REASON(HOST_MEMORY)
 
-/* Devices are bits; there is none for those beyond. */
-#define GP_MOST_DEVICES 64
-uint64_t device_bit(int device);
-
 /* Kernels of one context can write the memory of the other, from now on. */
 void gp_peer_enabled(CUcontext by, CUcontext owner);
-bool peer_reaches(CUcontext by, CUcontext owner);
 /* The program copies into memory of the other context in a stream of that one. */
 void gp_peer_copies(CUcontext by, CUcontext owner);
 /* The context that the memory there belongs to; NULL where the driver knows none. */
@@ -46,14 +41,11 @@ void gp_peers_forget(CUcontext context);
 /* Physical memory of cuMemCreate, by its handle: new; had from another process, or given to it. */
 void gp_physical_made(CUmemGenericAllocationHandle handle);
 void gp_physical_shared(CUmemGenericAllocationHandle handle);
-bool physical_is_shared(CUmemGenericAllocationHandle handle);
 /* The driver has given out another handle of it. The first one stands for all. */
 void gp_physical_also(CUmemGenericAllocationHandle handle, CUmemGenericAllocationHandle first);
-CUmemGenericAllocationHandle physical_of_handle(CUmemGenericAllocationHandle handle);
 
 /* Beside its own device those may write a pool's memory. */
 void gp_pool_set_access(CUmemoryPool pool, int device, bool writable);
-uint64_t pool_devices(CUmemoryPool pool); /* NULL: one that is not known */
 void gp_pool_forget(CUmemoryPool pool);
 
 #endif

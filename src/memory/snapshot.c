@@ -1,4 +1,4 @@
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "memory/budget.h"
-#include "memory/own_memory.h"
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 
 #define NO_STAND_IN \
     GP_REASON_TEXT(NO_ROOM, "there is no room for the memory that the graph's second run needs")

@@ -1,6 +1,7 @@
 #include "memory/surfaces.h"
 
 #include "memory/buffers.h"
+#include "memory/inside.h"
 
 #include <pthread.h>
 #include <stdlib.h>

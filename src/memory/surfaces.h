@@ -16,10 +16,5 @@ void gp_mipmap_level(CUmipmappedArray whole, CUarray level);
 bool gp_surface_going(CUsurfObject surface);
 bool gp_array_going(CUarray array);
 bool gp_mipmap_going(CUmipmappedArray whole);
-void surfaces_forget_context(CUcontext context);
-
-/* Calls visit with each array of the context, once; under the list's lock. */
-typedef void gp_array_visit(CUarray array, void *data);
-void surfaces_each(CUcontext context, gp_array_visit *visit, void *data);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "counters/instrumented.h"
+#include "counters/inside.h"
 #include "model/code.h"
 #include "test_grid.h"
 

@@ -1,7 +1,7 @@
 /* counters/batch and counters/measured_rows: which launches of a batch the hardware counts, and
  * whose counters stand for the others. */
 #include "counters/batch.h"
-#include "counters/measured_rows.h"
+#include "counters/inside.h"
 
 #include <math.h>
 #include <setjmp.h>

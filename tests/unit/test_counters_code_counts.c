@@ -1,5 +1,6 @@
 /* counters/code_counts: the counts of single instructions, by kernel and code. */
 #include "counters/code_counts.h"
+#include "counters/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* counters/instrumenting_cost: the time that passes of instrumented code take, and may take. */
-#include "counters/range_collection.h"
+#include "counters/inside.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* counters/instrumented: counters from the counts of single instructions. */
-#include "counters/instrumented.h"
+#include "counters/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

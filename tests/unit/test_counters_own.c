@@ -1,6 +1,6 @@
 /* counters/own: counters made of single instructions' counts. The code is for compute capability
  * 9.0. */
-#include "counters/own.h"
+#include "counters/inside.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* counters/recall: launches that are alike share their counters, and are measured again now and
  * then; a kernel with launches that were not alike is known by its name. */
-#include "counters/recall.h"
+#include "counters/inside.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* counters/states: the table of moves is one in which every state is reached, and none is left in
  * which a launch is stuck. */
+#include "counters/inside.h"
 #include "counters/states.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* gate/gate: which thread waits for which, and threads that end where they should not. */
 #include "gate/gate.h"
+#include "gate/inside.h"
 #include "gate/threads.h"
 #include "sanitized.h"
 

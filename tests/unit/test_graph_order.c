@@ -1,5 +1,5 @@
 /* graph/order: a node waits for the nodes that it depends on, in every graph. */
-#include "graph/order.h"
+#include "graph/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

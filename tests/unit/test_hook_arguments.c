@@ -4,6 +4,7 @@
 #include "gate/captures.h"
 #include "graph/allocations.h"
 #include "hook/entry.h"
+#include "launch/contexts.h"
 #include "memory/buffers.h"
 #include "memory/retired.h"
 #include "memory/sharing.h"

@@ -1,6 +1,7 @@
 /* launch/copies: the kind, the bytes and the time of the program's copies. On a driver of a few
  * functions made here: an event is reached once a copy is said to have ended. */
 #include "launch/copies.h"
+#include "launch/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* launch/parameters and launch/verify_schedule, on a driver of two functions made here. */
-#include "launch/parameters.h"
-#include "launch/verify_schedule.h"
+#include "launch/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* launch/sampling: which launches are taken, by many threads and beyond all bounds; launches of
  * functions that come and go. The driver is a pretended one. */
+#include "base/sample.h"
+#include "launch/inside.h"
 #include "launch/kernels.h"
-#include "launch/sampling.h"
-#include "launch/tallies.h"
+#include "launch/selection.h"
 
 #include "base/log.h"
 

@@ -1,5 +1,5 @@
 /* launch/times: which launches are timed again. */
-#include "launch/times.h"
+#include "launch/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

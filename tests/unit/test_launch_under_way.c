@@ -1,5 +1,5 @@
 /* launch/under_way: streams and the launches that threads make into them. */
-#include "launch/under_way.h"
+#include "launch/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

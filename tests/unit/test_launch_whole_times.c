@@ -1,5 +1,6 @@
 /* launch/whole_times: sums of the launches of graphs that are timed as a whole. */
-#include "launch/whole_times.h"
+#include "launch/inside.h"
+#include "launch/timed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

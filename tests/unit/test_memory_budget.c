@@ -1,7 +1,6 @@
 /* memory/budget and memory/arena: how much may be taken, and where copies lie in it. */
-#include "memory/arena.h"
 #include "memory/budget.h"
-#include "memory/pageable.h"
+#include "memory/inside.h"
 #include "memory/work.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* memory/buffers and memory/modules, on a driver of a few functions made here. */
 #include "memory/buffers.h"
+#include "memory/inside.h"
 #include "memory/modules.h"
 #include "memory/sharing.h"
 

@@ -1,5 +1,5 @@
 /* memory/freed: memory that was freed, each range with the time of its last free. */
-#include "memory/freed.h"
+#include "memory/inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* memory/ranges: buffers in order of address, followed from change to change. */
-#include "memory/ranges.h"
+#include "memory/inside.h"
 #include "memory/sharing.h"
 
 #include "one_gpu.h"

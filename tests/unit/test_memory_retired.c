@@ -1,8 +1,8 @@
 /* memory/retired and memory/give_back: memory that the program has freed is kept while launches
  * that reach it are held, and is given back otherwise. On a driver of a few functions made here. */
 #include "memory/buffers.h"
+#include "memory/inside.h"
 #include "memory/retired.h"
-#include "memory/snapshot_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* memory/rewind: the memory that each replay finds, and the memory that the program finds behind
  * the last one. On a driver of a few functions made here: its kernels know one number of each
  * memory unit, and an array is one number. */
-#include "memory/snapshot_parts.h"
+#include "memory/inside.h"
 #include "memory/surfaces.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* memory/surfaces and memory/arrays, on a driver of a few functions made here: an array is a
  * pointer to its description. */
-#include "memory/arrays.h"
 #include "memory/buffers.h"
+#include "memory/inside.h"
 #include "memory/surfaces.h"
 
 #include <setjmp.h>

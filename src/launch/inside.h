@@ -1,0 +1,1087 @@
+/* launch/ from within: the declarations that its own files alone use, each section behind those
+ * that it needs. The first lines of a file that a section names say more. */
+#ifndef GPUPROF_LAUNCH_INSIDE_H
+#define GPUPROF_LAUNCH_INSIDE_H
+
+#include "base/configuration.h"
+#include "base/hash.h"
+#include "base/sample.h"
+#include "base/text.h"
+#include "counters/batch.h"
+#include "counters/collector.h"
+#include "counters/run.h"
+#include "cuda/driver.h"
+#include "gate/blocking.h"
+#include "launch/again.h"
+#include "launch/contexts.h"
+#include "launch/launch.h"
+#include "memory/pause.h"
+#include "memory/snapshot.h"
+#include "metrics/metrics.h"
+#include "profile/record.h"
+#include "report/sources.h"
+#include "report/summary.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_measurement;
+struct gp_timed_stream;
+
+/* ---- why launches are not measured ----------------------------------------------------------- */
+
+/* Why no launch of a kernel is measured: one was waited for in vain, or its name tells. */
+#define GP_DOES_NOT_END GP_REASON(DOES_NOT_END)
+#define GP_COMMUNICATES GP_REASON(COMMUNICATES)
+
+/* Why a kernel of a graph has no time of its own where launches are only timed. */
+#define GP_WHOLE_GRAPH               \
+    GP_REASON_TEXT(GRAPH_AS_A_WHOLE, \
+                   "the kernel's graph was launched as it is, and timed as a whole")
+
+/* ---- the user's settings (settings.c) -------------------------------------------------------- */
+
+struct gp_user_settings {
+    bool flush_caches;  /* before a pass of the hardware (GPUPROF_CACHE=flush, the default) */
+    bool verify_always; /* every launch, beside verify_is_due (GPUPROF_VERIFY=always) */
+    bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
+    bool timeout_set;   /* GPUPROF_TIMEOUT is given */
+    bool details;       /* the report at the end has them (GPUPROF_REPORT) */
+    bool metrics_named; /* other metrics than the default ones (GPUPROF_METRICS) */
+    bool few_queues;    /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */
+    /* The settings that readers of the profile need. With `replay_off` no kernel runs more often
+     * than the program runs it: launches of a kernel are counted in turns. */
+    struct gp_settings recorded;
+};
+extern struct gp_user_settings user_settings;
+
+/* Reads the settings that are recorded, and then the others. Mistakes are reported. */
+void settings_read_recorded(void);
+void settings_read(void);
+
+/* The number of the word that the environment variable has, among `words`, which end with NULL; -1
+ * where it is not set, or has another one, which is said, with the words in `all`. */
+int setting_word(const char *variable, const char *const *words, const char *all);
+
+/* ---- the profiled process (session.c) -------------------------------------------------------- */
+
+/* True once the program has used CUDA, in this process or before it was forked. */
+bool session_began(void);
+
+/* True in the process that started the session, false in its children. Exit handlers ask: a child
+ * that calls exit has inherited them. */
+bool session_is_here(void);
+
+/* Stops measuring for the rest of the process, without a word. */
+void session_stop(void);
+
+/* Stops measuring for the rest of the process, after one line that says why. */
+void session_give_up(const char *why);
+
+/* Counts a launch that is measured, while it has the gate locked or entered; its number among all.
+ */
+uint64_t session_next_launch(void);
+/* Launches so far, at least so many. From any thread. */
+uint64_t session_launches(void);
+
+/* ---- thresholds: GPUPROF_CHECK (checks.c) ---------------------------------------------------- */
+
+/* Reads the file that GPUPROF_CHECK names. The metrics of its rules are selected beside the others.
+ * After a message on a mistake nothing is checked. */
+void checks_open(struct gp_metrics *m);
+
+/* True where `gpuprof --check` judges by a profile that the user did not ask for. */
+bool checks_need_profile(void);
+
+void checks_device(const struct gp_device *device);
+void checks_launch(const struct gp_record *launch);
+void checks_count(const struct gp_count *count);
+void checks_give_up(const char *why);
+
+/* Appends the verdict. Once, at the end. The sources (may be NULL) say where kernels begin. */
+void checks_report(const struct gp_sources *sources, struct gp_text *out);
+
+/* ---- the command that started the program (command.c) ---------------------------------------- */
+
+/* Adds the name of the profile that the command reads where this process is killed, and the user
+ * asked for none; false where it wants none. */
+bool command_profile(struct gp_text *path);
+
+/* Tells the command that a profile was asked for and could not be written. */
+void command_note_unwritten(void);
+
+/* Tells the command that this process has come to its end, and reported, where its profile cannot
+ * say so. */
+void command_note_ended(void);
+
+/* ---- the profile (recording.c) --------------------------------------------------------------- */
+
+struct gp_writer;
+
+/* Finds out where it is to be written (GPUPROF_OUTPUT), a relative name from here. The summary has
+ * the devices that come before the first launch. Mistakes are reported. */
+void recording_prepare(const struct gp_summary *summary);
+
+/* The writer, for the lines of the process's end; NULL where nobody will read them: the user asked
+ * for no profile, or it cannot be written. The file is opened for it if it was not, where the
+ * process has `launched` a kernel. */
+struct gp_writer *recording_at_end(bool launched);
+/* Writes the last line. */
+void recording_end(const struct gp_end *end);
+/* The name, if the user asked for it and it stays; else NULL. */
+const char *recording_name(void);
+
+void recording_device(const struct gp_device *device);
+/* The two below: `noted`: an early line of the launch stands there already. */
+void recording_launch(const struct gp_record *launch, bool noted);
+/* duration_ns as in launch/measurement.c. */
+void recording_early(const struct gp_record *launch, double duration_ns, bool noted);
+void recording_ended(uint64_t index, double duration_ns);
+/* The process has made so many launches: said where some have no line, and again where it changes.
+ */
+void recording_so_far(uint64_t launches);
+void recording_give_up(const char *why);
+
+/* ---- the results of launches (results.c) ----------------------------------------------------- */
+
+/* Opens the file for messages that GPUPROF_LOG names; and the metrics, false when out of memory;
+ * and, when settings are known that are recorded, the profile. Mistakes are reported. */
+void results_open_log(void);
+bool results_open(void);
+void results_open_profile(void);
+
+const struct gp_metrics *results_metrics(void);
+
+/* Takes the facts of a device, the record of a launch (`noted`: by results_note). The gate is
+ * closed or the caller is alone. */
+void results_device(const struct gp_device *device);
+void results_launch(const struct gp_record *launch, bool noted);
+/* Writes the known part of a launch that will be recorded later, in case the process ends before;
+ * `noted`: once more. duration_ns: its time, 0 or less where that is not known. */
+void results_note(const struct gp_record *launch, double duration_ns, bool noted);
+/* Writes the times of launches that were noted without, and how many launches there are so far.
+ * From any thread. */
+struct gp_ended_launch {
+    uint64_t index;
+    double duration_ns;
+};
+void results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches);
+
+/* No launch is measured from here on: the profile and the rules get the reason. */
+void results_give_up(const char *why);
+
+/* The process ends: prints the report, unless it has launched nothing, or nothing was measured as
+ * measuring was given up; and finishes the profile. Waits for other threads no longer than two
+ * seconds. */
+void results_end(bool gave_up, uint64_t launches);
+/* True where the process has launched nothing, so that no word was said at its end. */
+bool results_are_silent(void);
+
+/* ---- times of the program's own copies (copies.c) -------------------------------------------- */
+
+/* Reads GPUPROF_COPIES, and reports a mistake in it. Before the first copy. */
+void copies_start(void);
+
+/* The copies up to now; GP_COPY_KINDS of them. False where it is not wanted. */
+bool copies_read(struct gp_copies *totals);
+
+/* ---- times of whole graphs (whole_times.c) --------------------------------------------------- */
+
+struct gp_whole_times {
+    const char *kernel; /* its first one, mangled */
+    unsigned kernels;
+    int device;
+    uint64_t launches, timed;          /* how many, and of how many the time is known */
+    double seconds, shortest, longest; /* of those */
+};
+
+/* One launch took so long; 0: that is not known. */
+void whole_times_add(struct gp_whole_times *times, double seconds);
+
+/* Gives each in the order of first launches. */
+void whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *times), void *user);
+
+/* Writes its line of a profile, of type "graph". */
+struct gp_writer;
+void whole_times_write(const struct gp_whole_times *times, struct gp_writer *writer);
+
+/* ---- the program's own tool (tool.c) --------------------------------------------------------- */
+
+/* True while the tool is at work: counters of launches are absent, with the cause PROGRAMS_TOOL. */
+bool tool_at_work(void);
+
+/* ---- how often each kernel was launched (tallies.c) ------------------------------------------ */
+
+/* Memory is bounded: kernels and configurations beyond so many share one count. */
+#define GP_MAX_TALLIES 65536
+
+struct gp_tally {
+    struct gp_count what; /* but for the launches, which are here */
+    atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
+    struct gp_tally *_Atomic next;
+};
+
+/* The counts of launches like this one, never NULL. */
+struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp_launch *call);
+
+/* Visits every count but the shared one, in the order of first launches, and behind each how many
+ * of its launches were passed over. Waits for nobody: it is for the end of the process. */
+void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user);
+
+/* The sum of all counts so far. From any thread. */
+uint64_t tallies_launches(void);
+
+/* ---- sampling (sampling.c) ------------------------------------------------------------------- */
+
+/* Until this is said, every launch is measured. Before the first launch. */
+void sampling_start(const struct gp_sample *sample);
+
+/* Handles of functions or contexts are about to be given to others. The counts stay. */
+void sampling_forget(void);
+
+/* ---- the choice of launches (selection.c) ---------------------------------------------------- */
+
+/* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until
+ * this is called every launch is taken. Before the first launch. */
+void selection_read(void);
+
+/* True when the user wants this kernel (its mangled or its demangled name matches GPUPROF_KERNELS).
+ */
+bool selection_wants(const char *kernel);
+
+/* At the end: says so where no kernel was wanted of those that were launched. */
+void selection_end(void);
+
+/* ---- facts of a GPU (device_facts.c) --------------------------------------------------------- */
+
+/* Fills it in. 0 and an empty name stand for facts that the driver does not tell. */
+void device_describe(CUdevice device, struct gp_device *facts);
+
+/* ---- least times of a kernel (times.c) ------------------------------------------------------- */
+
+/* Configurations of one kernel that are known; launches with others are not timed again. */
+#define GP_TIMED_SHAPES 64
+
+struct gp_times {
+    unsigned count;
+    struct gp_least_time {
+        uint64_t shape; /* gp_configuration_hash */
+        double ms;
+        unsigned in_vain; /* launches that were timed again and took as long */
+    } of[GP_TIMED_SHAPES];
+};
+
+/* True where a launch that took so long is to be timed again. */
+bool times_doubt(const struct gp_times *times, uint64_t shape, double ms);
+/* The least time of a configuration, in milliseconds; 0 where none is known. */
+double times_least(const struct gp_times *times, uint64_t shape);
+
+/* A launch took `first` milliseconds, and `ms` at the last: less where it was timed again. */
+void times_count(struct gp_times *times, uint64_t shape, double first, double ms);
+
+/* ---- when to verify a launch (verify_schedule.c) --------------------------------------------- */
+
+/* The first launches of a kernel are verified in any case. */
+#define GP_VERIFY_FIRST 3
+
+/* True when a launch with that grid, if it is the next, is to be verified: the first three of a
+ * kernel, its 10th, 30th, 100th, 300th and so on, and the first few whose grid is not that of the
+ * last. */
+bool verify_is_due(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
+/* True when a launch with that grid is among the first three, or among the first few whose grid is
+ * not that of the last: it may do something else than the launches before it. */
+bool verify_is_needed(const struct gp_verify_schedule *schedule, const unsigned grid[3]);
+/* A launch with that grid has ended, and was verified if it was to be. */
+void verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]);
+
+/* ---- parameters of a launch (parameters.c) --------------------------------------------------- */
+
+/* Where each parameter of a kernel lies in the block. Zeroed, it is not asked for yet. */
+struct gp_parameter_layout {
+    bool asked, known;
+    struct gp_parameter {
+        uint32_t offset, size; /* bytes */
+    } * list;
+    size_t count;
+};
+
+/* Asks the driver for the layout of a kernel, once; it stays unknown where the driver cannot answer
+ * (before CUDA 12.4). `handle` is the program's, `function` the same as a function. */
+void parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
+                          CUfunction function);
+void parameter_layout_free(struct gp_parameter_layout *layout);
+
+/* Writes a launch's parameters to `bytes`, which has room for GP_MOST_PARAMETER_BYTES; *size
+ * becomes how many they are. False where they are not known. */
+bool parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
+                     void *bytes, size_t *size);
+
+/* A hash of the parameters on which a launch's work depends: of numbers but for those that are data
+ * only (a bit for each word of four bytes, code/data_words.h), of the alignment of addresses, and
+ * of which of these lead to the same data; is_address says which they are. */
+typedef bool gp_is_address(const void *data, uint64_t value);
+uint64_t parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
+                              const void *data, uint64_t data_words);
+
+/* ---- kernels (kernels.c, kernel_facts.c) ----------------------------------------------------- */
+
+/* An answer that is searched for once. */
+enum gp_maybe { GP_NOT_ASKED, GP_NEVER, GP_MAYBE };
+
+struct gp_kernel {
+    CUfunction handle;   /* as the program launches it: the key */
+    CUfunction function; /* the same as a function, where the handle is a CUkernel */
+    CUcontext loaded_in; /* the last context in which its code was loaded */
+    char *name;          /* mangled */
+    char *shown;         /* for people; NULL until asked for */
+    bool selected;
+    const void *module;         /* its module or library, NULL where the driver does not tell */
+    struct gp_reason runs_once; /* why (it prints, say); none: it may run more often */
+    bool ended;                 /* by itself; one that cannot be replayed is measured only then */
+    bool collected;        /* it ran in a pass of a collection: CUPTI may have patched its code */
+    bool timed;            /* in a run that was not its first */
+    unsigned host_changes; /* launches in a row in which host memory changed */
+    struct gp_times times;
+    double longest;     /* seconds that a launch took which has ended, as the host saw it */
+    double shortest_ms; /* that it took on the GPU; 0: not known */
+    /* It is not measured, and why. Asked at every launch, said while the gate is locked. */
+    atomic_bool is_refused;
+    struct gp_reason refused;
+    atomic_bool waits_for_host; /* single warps of it, by all that is known: launch/polls.c */
+    bool unending; /* that is why: it did not end by itself, and is not waited for either */
+    /* Whether it reaches memory that its parameters do not lead to but other memory does. */
+    enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
+    enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
+    bool data_words_known;
+    uint64_t data_words;      /* code/data_words.h */
+    struct gp_pass_cost cost; /* learned by the collector */
+    bool announced;           /* that instrumented code may take long */
+    uint64_t code;            /* the collector's number for it */
+    struct gp_parameter_layout layout;
+    struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
+    UT_hash_handle hh;
+};
+
+/* True where the calling thread has learned before that the user has not selected the function: no
+ * more is to be asked. Takes no lock. */
+bool kernel_is_left_out(CUfunction function);
+
+/* True where a launch of the function was not waited for, as it may read the host's memory in a
+ * loop. */
+bool kernel_polls(CUfunction function);
+
+/* True where the handle, of a function or of a kernel, is one of its. */
+bool kernel_is(const struct gp_kernel *kernel, CUfunction handle);
+
+/* Its name in messages. */
+const char *kernel_shown(struct gp_kernel *kernel);
+
+/* It did not end by itself. */
+void kernel_refuse(struct gp_kernel *kernel, struct gp_reason why);
+
+/* A launch of it reached memory to which only other memory led, or did not. Once is enough. */
+void kernel_reached(struct gp_kernel *kernel, bool further);
+
+/* It has ended by itself, after so long. */
+void kernel_ended(struct gp_kernel *kernel, double seconds);
+/* A run without instrumented code took so long on the GPU. The shortest is in seconds; the longest
+ * that the host saw where none is known. */
+void kernel_took(struct gp_kernel *kernel, double ms);
+double kernel_shortest(const struct gp_kernel *kernel);
+
+/* Has the driver load the kernel's code into the context, the current one: else it does so at the
+ * first launch, between the events that time it. */
+void kernel_load(struct gp_kernel *kernel, CUcontext context);
+
+/* Says whether page-locked host memory changed while the kernel ran, so that this launch could not
+ * be replayed. A kernel of which that is the rule runs once from then on. */
+void kernel_host_changed(struct gp_kernel *kernel, bool changed);
+
+/* The machine code of a function of the kernel's module, for the collector: a gp_find_code. */
+const void *kernel_find_code(void *kernel, const char *function, size_t *size,
+                             struct gp_reason *why);
+/* True when it may read memory through textures or surfaces, on a device of compute capability
+ * cc / 10: the program has made a texture, and the kernel's code holds such an access, or is not
+ * known. */
+bool kernel_may_use_textures(struct gp_kernel *kernel, int cc);
+/* The words of its parameters that are data only, by its code: a bit for each. */
+uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when it may read addresses from memory, by its code; also where that is not known. */
+bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when its code reads memory in a loop, as one that waits for the host does; false where the
+ * code is not known. */
+bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when its code reads memory in a loop, as blocks do that wait for each other; false where the
+ * code is not known. */
+bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device);
+/* The cubin for its source lines: a gp_find_cubin. */
+void *kernel_find_cubin(void *kernel, size_t most, size_t *size);
+
+/* The facts of a kernel for launches that are only timed (launch/timed.h). */
+struct gp_kernel_facts {
+    char *name;          /* mangled; to be freed */
+    CUfunction function; /* in the current context */
+    bool may_wait;       /* by its code */
+    bool may_poll;       /* the host's memory, the same */
+};
+/* Asks for them, once for each kernel and context, as it reads the machine code, and notes that for
+ * its source lines. False when out of memory. With the gate entered; no two threads at a time. */
+bool kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+                      struct gp_kernel_facts *facts);
+/* Fills in the driver's facts of a function, but for its name. */
+void function_describe(CUfunction function, struct gp_record *launch);
+/* Rises when functions are forgotten: then their handles may be others'. */
+unsigned long kernels_forgotten(void);
+
+/* Fills in the driver's facts of the function: registers, shared memory, limits. */
+void kernel_describe(const struct gp_kernel *kernel, struct gp_record *launch);
+/* How much of the L1 it wants to be shared memory, in percent; negative: as the driver likes. */
+int kernel_carveout(const struct gp_kernel *kernel);
+
+/* A pass goes on while the program does: any kernel may run in it. */
+void kernels_all_collected(void);
+
+/* CUPTI keeps the code of all that ran in a pass so far, or will, as it cannot be made to free it.
+ */
+void kernels_hold(void);
+
+/* ---- a launch that can be made again (kept_launch.c) ----------------------------------------- */
+
+/* A copy of the call with `size` bytes of parameters as the device sees them; to be freed. NULL
+ * where it has an attribute that cannot be repeated later (an event of the program's, say), or
+ * out of memory. */
+struct gp_launch *launch_keep(const struct gp_launch *call, const void *parameters, size_t size);
+
+/* Adds the attributes on which it depends how much a launch finds in the caches. */
+uint64_t launch_hash_caches(const struct gp_launch *call, uint64_t hash);
+
+/* ---- times of launches that are not waited for (clocks.c) ------------------------------------ */
+
+struct gp_clock {
+    CUevent before, start, end; /* before our own work in front of the launch, and behind that */
+    bool begun, started, stopped, ended;
+    bool charged; /* our own work is, to us */
+    struct gp_clock *next;
+};
+
+/* One of the list, or a new one; NULL where there can be none. */
+struct gp_clock *clock_take(struct gp_clock **list);
+void clock_give_back(struct gp_clock **list, struct gp_clock *clock);
+
+/* Before our own work, and around the launch, in its stream. From any thread; the clock is that of
+ * this launch. */
+void clock_begin(struct gp_clock *clock, const struct gp_launch *call);
+void clock_start(struct gp_clock *clock, const struct gp_launch *call);
+void clock_stop(struct gp_clock *clock, const struct gp_launch *call);
+
+/* True where the launch has ended; false also where that is not known. */
+bool clock_has_stopped(struct gp_clock *clock);
+/* True where the work in front of the launch in its stream has ended; false also where that is not
+ * known. */
+bool clock_has_started(const struct gp_clock *clock);
+/* Milliseconds between the two events; 0 where that is not known. */
+float clock_read(const struct gp_clock *clock);
+
+/* Milliseconds that our own work took, once; 0 where that is not known. */
+float clock_charge(struct gp_clock *clock);
+
+/* Frees the list; the events too, where the context is alive. */
+void clocks_free(struct gp_clock **list, bool context_alive);
+
+/* ---- contexts (contexts.c, context_rest.c, disturbed.c) -------------------------------------- */
+
+/* Events that mark the start of a launch. */
+#define GP_STARTS 4
+
+struct gp_context {
+    CUcontext handle;
+    struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
+    bool described;
+    bool time_limited;                /* the GPU drives a display: it ends kernels that take long */
+    struct gp_collection *collection; /* NULL: nothing is collected there at present */
+    struct gp_snapshot *snapshot;     /* NULL until a launch is to be replayed */
+    struct gp_snapshot *graph_snapshot; /* of a whole graph (launch/again.h); the same */
+    struct gp_reason no_snapshot;       /* why there can be none; none while there may be */
+    struct gp_measurement *launches;    /* of its batch, in their order */
+    struct gp_measurement *unwritten;   /* given up, and their copies are still to be written */
+    unsigned lost;                      /* so many of them were, which is still to be said */
+    struct gp_reason why_lost;
+    bool counts_hardware;      /* there is a session, since the first of those */
+    CUresult rest;             /* whether it was at rest when another one wanted its counters */
+    bool wait_failed;          /* the last wait for those, or for work in front of them */
+    double deferred_backoff;   /* as `backoff`, of these waits */
+    double start_backoff;      /* of waits for the next of those to start */
+    bool deferred_stuck;       /* such launches took too long, and are not waited for any more */
+    double deferred_seconds;   /* that those took which were not waited for, as expected */
+    struct gp_clock *clocks;   /* of launches that were not waited for; free at present */
+    CUevent event;             /* after a launch: for waiting; it takes no time */
+    CUevent asked;             /* to ask whether the context is at rest; nor does it */
+    CUevent end;               /* after a launch: its time */
+    CUevent starts[GP_STARTS]; /* before a launch, one right after the other */
+    float empty_ms;            /* least time seen between two of these; 0: none yet */
+    bool tail;                 /* `event` marks the end of our own work for the last launch */
+    bool busy; /* a wait for the context ran out: until `event` happens nothing is measured */
+    uint64_t common_turns; /* taken by launches of all kernels, see launch/measure.c */
+    double
+        backoff; /* seconds: the last wait for it was in vain, the next is shorter; 0: it was not */
+    unsigned held_up; /* waits in vain, one after the other, for kernels that wait for the host */
+    bool in_pass;     /* whose kernel was abandoned: the pass is ended once the context is idle */
+    struct gp_step open_pass;
+    struct gp_reason
+        on_trial; /* why the hardware counts nothing; whether more is counted shows soon */
+    bool dead;    /* a kernel failed: nothing works in it any more */
+    struct gp_context *prev, *next;
+};
+
+/* The context, which is current; NULL with the reason in *why, which is none for a context that has
+ * failed and of which that was said. */
+struct gp_context *context_enter(CUcontext handle, struct gp_reason *why);
+/* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
+ * reason in *why, which is none where another context is at work that has the counters now. */
+bool context_collects(struct gp_context *context, struct gp_reason *why);
+
+/* Ends the pass in which a kernel was abandoned, if there is one: the context is idle now. */
+void context_end_pass(struct gp_context *context);
+
+/* Says once that the hardware counts nothing, and the measurements that are made all the same. */
+void say_without_hardware(bool instrumented, struct gp_reason why);
+
+/* True where something can be replayed there: no kernel has failed, or was abandoned and runs on.
+ */
+static inline bool context_goes_on(const struct gp_context *context)
+{
+    return !context->dead && !context->busy;
+}
+/* True where a kernel was abandoned in it, or is known not to end by itself, and has not ended. */
+bool context_is_held_up(const struct gp_context *context);
+/* Waits for the context, which is current: CUPTI ends a pass by waiting for all there is in it, and
+ * that must come to an end. CUDA_ERROR_NOT_READY where it does not. Where the program goes on, and
+ * launches behind blocked work are deferred, only the first wait is long. */
+CUresult context_rests(struct gp_context *context, bool goes_on);
+/* Waits as context_rests, also where a stream may be captured, which our own wait would
+ * invalidate: then it is left to CUPTI to wait, or, at the end of the process, the collection as it
+ * is. */
+CUresult context_comes_to_rest(struct gp_context *context, bool goes_on, bool at_end);
+
+/* gp_wait_for_rest, `most` seconds at most, and less where the last such wait was in vain. */
+CUresult context_wait(struct gp_context *context, double most, double *waited);
+/* How long to wait, and a note of how that went; *backoff is 0 at first. */
+double backoff_limit(double most, double backoff);
+void backoff_note(double *backoff, CUresult result, double waited);
+/* Waits for our own work for the last launch that was measured: the time that it takes is added,
+ * and that of the program's work is not. */
+void context_wait_for_tail(struct gp_context *context);
+
+/* The context's snapshot of launches, and the one of a whole graph; made when first
+ * asked for. NULL with the reason in *why. */
+struct gp_snapshot *context_snapshot(struct gp_context *context, struct gp_reason *why);
+struct gp_snapshot *context_graph_snapshot(struct gp_context *context, struct gp_reason *why);
+
+/* Why memory of the context may change while a launch is replayed there: none where nobody else can
+ * write it, or all others that can are idle. */
+struct gp_reason context_disturbed(const struct gp_context *context);
+/* Why memory that is every context's may change while a launch is replayed in this one: none where
+ * nobody else can write it, or all others that can are idle. */
+struct gp_reason others_disturb(const struct gp_context *context);
+
+/* The memory at that address is about to be freed, with the gate locked: true where it was retired
+ * instead (memory/retired.h), and all launches stay held. Where the GPU was waited for in vain
+ * *may_replay becomes false. */
+bool contexts_retire(const struct gp_program_change *change, bool *may_replay);
+
+/* The memory is about to be freed, and was not retired: true where a copy of it is still to be
+ * made, and it is kept until that is over. With the gate locked, or queued for it. */
+bool contexts_keep(const struct gp_program_change *change);
+
+/* Reads launches that have waited for long enough in all other contexts that are at rest: their own
+ * next launch may be far. */
+void contexts_read_others(const struct gp_context *context);
+
+/* Ends collecting everywhere, for good: the process ends. The counts are read and recorded;
+ * where they cannot be read, as the gate cannot be locked while somebody waits for the GPU, it
+ * is absent. */
+void contexts_end(bool read);
+
+/* ---- kernels that wait for the host (polls.c) ------------------------------------------------ */
+
+/* Blocks that wait for each other read their flags in the same way: cuDNN's do, in kernels that get
+ * memory of the host besides. For the host a single warp waits. */
+static inline bool is_one_warp(const struct gp_configuration *c)
+{
+    const unsigned *g = c->grid, *b = c->block;
+    return (uint64_t)g[0] * g[1] * g[2] == 1 && (uint64_t)b[0] * b[1] * b[2] <= 32;
+}
+
+/* True where the launch is a single warp, one of its parameters is an address that the host can
+ * write, and the kernel's code reads such memory in a loop, as one that waits for a flag does. The
+ * gate is locked. */
+bool launch_polls(struct gp_kernel *kernel, const struct gp_launch *call,
+                  const struct gp_context *context);
+
+/* ---- whether a launch can be measured now (ready.c) ------------------------------------------ */
+
+/* A stream other than the default ones knows its context; a launch goes there, current or not. */
+bool stream_is_in_context(CUstream stream, CUcontext context);
+
+/* The current context, if launches into the stream go there and are measured; NULL where not, and
+ * why. */
+struct gp_context *stream_context(CUstream stream, enum gp_passed_over *why);
+
+/* The context that the launch can be measured in; NULL where it cannot be, and why. True in
+ * *held_up where a wait for other work ran out. */
+struct gp_context *ready_for(const struct gp_launch *call, struct gp_kernel *kernel, bool *held_up,
+                             enum gp_passed_over *why);
+
+/* True where any launch into the stream can be measured now; else *why says why not. */
+bool ready_in(CUstream stream, enum gp_passed_over *why);
+/* True when all that was launched in the stream's context ends within the bounded wait. */
+bool rests_in(CUstream stream);
+
+/* ---- the measurement of a launch (measurement.c) --------------------------------------------- */
+
+/* Seconds that a kernel is waited for at least when it runs again, however impatient the user is:
+ * its memory would be lost. */
+#define GP_LEAST_REPLAY_LIMIT 30
+
+struct gp_measurement {
+    struct gp_member member;      /* its state, and its counters */
+    const struct gp_launch *call; /* the program's, and from its end on the kept one, if any */
+    struct gp_kernel *kernel;
+    struct gp_context *context;
+    uint64_t index; /* among the launches of the process */
+    double started; /* by the host's clock */
+
+    /* Its runs. */
+    struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
+    struct gp_reason not_replayed; /* why it cannot run again */
+    struct gp_reason broken_off;   /* why a pass could not be made */
+    unsigned runs;                 /* of the kernel */
+    double most_ms;                /* the kernel took no longer in a pass; 0: not known */
+    double launching;              /* seconds that the call of the program's own launch took */
+    double seconds;    /* the program's own run took, as the host saw it; 0: not known */
+    bool time_is_late; /* its end was marked when the host saw it, in any state */
+    uint64_t restored_bytes;
+
+    /* Its wait for the batch. */
+    struct gp_launch *kept; /* the call, with its parameters */
+    void *parameters;
+    struct gp_held_copy *copy; /* that it runs again from; NULL: the snapshot's */
+    struct gp_clock *clock;    /* of its own run, where that was not waited for */
+    atomic_bool under_way;     /* its thread is about to launch it: set beside the gate */
+    bool searched; /* its copy leads to no other memory: found at any time before it ends */
+
+    /* Its record. */
+    struct gp_record record; /* without its counters */
+    char *kernel_name; /* the kernel may be unloaded by the time it is read; NULL: no record */
+    struct gp_reason not_run, not_run_at_first; /* why a pass was not made */
+    double duration_ns;                         /* of the kernel alone; 0: it was not timed */
+    double since;                               /* seconds: the record waits to be read */
+    enum { GP_EARLY_NONE, GP_EARLY_WRITTEN, GP_EARLY_AGAIN } early; /* its early line */
+
+    struct gp_measurement *prev, *next;
+};
+
+/* The duration of a launch of which other launches of its kernel are timed. */
+#define GP_DURATION_ELSEWHERE (-1.0)
+
+static inline struct gp_measurement *measurement_of(struct gp_member *member)
+{
+    return (struct gp_measurement *)((char *)member - offsetof(struct gp_measurement, member));
+}
+
+/* A launch that is measured together with others of its batch, later. */
+static inline bool measurement_waits(const struct gp_measurement *m)
+{
+    return m->copy && m->member.state != GP_LAUNCH_GIVEN_UP;
+}
+
+/* A new measurement of a launch, in no batch yet; NULL when out of memory. And the end of one that
+ * is in no list. */
+struct gp_measurement *measurement_new(const struct gp_launch *call, struct gp_kernel *kernel,
+                                       struct gp_context *c);
+void measurement_free(struct gp_measurement *m);
+
+/* Enters the launch into its context's batch, which has room. */
+void measurement_enter(struct gp_measurement *m);
+
+/* The facts that tell its reach. Its parameters are noted; they stay until the next launch. */
+struct gp_reach measurement_reach(struct gp_measurement *m);
+/* Its reach is known: notes a hash of the parameters on which its work depends. */
+void measurement_note_work(struct gp_measurement *m);
+
+/* ---- its own run (own_run.c) ----------------------------------------------------------------- */
+
+/* The program's own launch, as it is: in a pass, even to come back from a kernel that waits for the
+ * host could take for ever. Its result is the program's. True in *ended when the kernel has run to
+ * its end. */
+CUresult own_run(struct gp_measurement *m, bool *ended);
+/* The program's own launch, in a pass. A launch that is refused there, where the code may need more
+ * than there is, is made plainly. */
+CUresult own_run_in_pass(struct gp_measurement *m, const struct gp_step *step);
+
+/* Marks the start of the kernel's time on the GPU; false where it cannot be taken. And takes it,
+ * when the kernel has ended. */
+bool start_launch_clock(struct gp_measurement *m);
+void read_launch_clock(struct gp_measurement *m);
+
+/* The kernel took so long: the program would have waited for it, and have launched others
+ * meanwhile. */
+void leave_to_program(const struct gp_measurement *m, double seconds);
+
+/* Records an event behind the launch, in its stream. */
+CUresult record_launch_event(const struct gp_launch *call, CUevent event);
+/* Waits for the kernel that was launched last, `seconds` at most, and longer where its code cannot
+ * wait for anybody (gp_wait_computing_limit). CUDA_ERROR_NOT_READY when it has not ended by then.
+ */
+CUresult wait_for_kernel(struct gp_measurement *m, double seconds, double *waited);
+/* The kernel has not ended: nobody waits for it any more, and it is never measured again. */
+void abandon_kernel(struct gp_measurement *m, double seconds);
+/* The kernel has failed: nothing works in the context any more. */
+void context_died(struct gp_measurement *m, CUresult error);
+
+/* ---- its replays (replay.c) ------------------------------------------------------------------ */
+
+/* Makes a step of the launch: a replay. False where it did not end well; m->broken_off says why. */
+bool replay_step(struct gp_measurement *m, const struct gp_step *step);
+/* Makes all steps of a launch that cannot wait, a replay each. */
+void replay_at_once(struct gp_measurement *m);
+/* How long it took is known: whether it is to be seen first that it ends. */
+void measurement_note_unsure(struct gp_measurement *m);
+/* Runs the kernel once more, plainly, for its time. False where it does not end, or has failed. */
+bool time_replay(struct gp_measurement *m);
+/* Takes the kernel's time once more, in a plain replay, where it is in doubt. */
+void check_time(struct gp_measurement *m);
+/* Takes the kernel's time once more in a drain, where it was longer than in a pass. True where the
+ * time is another one now. */
+bool check_time_again(struct gp_measurement *m);
+/* Puts the copy of a held launch in place. `by_driver`: where CUPTI's code is. False where that
+ * must not be. */
+bool put_in_place(struct gp_measurement *m, bool by_driver);
+/* Makes memory as the program's own run left it, unless a kernel is still writing it. */
+void put_back_final_state(struct gp_measurement *m);
+/* Memory could not be put back, behind a replay or a graph, say: nothing is measured any more. */
+void not_put_back(const char *behind, struct gp_reason why);
+/* Waits for the kernel that was launched in a pass. CUDA_ERROR_NOT_READY when it was abandoned. */
+CUresult wait_in_pass(struct gp_measurement *m, const struct gp_step *step);
+/* Runs the kernel in a pass that has begun. The launch's result in *result; true when the pass
+ * ended well. */
+bool begin_pass(struct gp_measurement *m, const struct gp_step *step);
+bool run_launch_pass(struct gp_measurement *m, const struct gp_step *step, CUresult *result);
+/* Why the pass is not to be made, where the GPU might end the kernel in it, and the program's
+ * context with it, or it might hold the program up for minutes; else no reason. */
+struct gp_reason pass_is_too_slow(const struct gp_measurement *m, enum gp_step_kind kind);
+/* Whether the kernel's duration is among the counters, which we take ourselves. */
+bool wants_time(const struct gp_measurement *m);
+
+/* ---- one measurement (measure.c) ------------------------------------------------------------- */
+
+/* Makes the launch, the index-th of the process, and measures it; the result is that of the
+ * program's own run. turn: how many launches of this kernel and configuration were measured before.
+ */
+CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
+                        struct gp_context *context, uint64_t index, uint64_t turn);
+
+/* ---- launches that are counted together (together.c) ----------------------------------------- */
+
+/* Makes a step of the bundle of which this launch is the first, or its blank. False where it was
+ * not made; the reason is in that launch. */
+bool count_together(struct gp_measurement *first, const struct gp_step *step);
+
+/* ---- records of launches (records.c) --------------------------------------------------------- */
+
+/* Makes the launch's record, or makes it anew; it waits to be read. `goes_on`: passes are still to
+ * be made. */
+void record_make(struct gp_measurement *m, bool goes_on);
+
+/* The launch, which is not recorded yet, was replayed later and took so long for it; or it could
+ * not be, and the reason becomes that of every missing value (none: it was). */
+void record_amend(struct gp_measurement *m, double added_ms, struct gp_reason broken_off);
+/* The kernel's time is known, or another one. */
+void record_time(struct gp_measurement *m);
+
+/* Writes down a launch whose own run has ended, before its passes; `again`: records_note does so
+ * as well. */
+void record_note_own_run(struct gp_measurement *m, bool again);
+
+/* True when it is time to read the context's launches: there is no room for more, or one has waited
+ * for a second. */
+bool records_are_due(const struct gp_context *c);
+/* True where a launch waits to be read. */
+bool records_wait(const struct gp_context *c);
+
+/* Records launches that were read already, as the session went from one pass to the next, and
+ * writes down the known part of the others, in case the process ends before they are read. */
+void records_note(struct gp_context *c);
+
+/* Reads and records all, and empties the batch. With the context gone the hardware's counters are
+ * lost. */
+void records_settle(struct gp_context *c, bool context_alive);
+
+/* ---- launches that wait for their batch (held.c) --------------------------------------------- */
+
+/* Keeps the call and its parameters, for later; false where that cannot be. */
+bool held_keep(struct gp_measurement *m);
+
+/* The launch waits for the next drain of its context, with that copy. */
+void held_enter(struct gp_measurement *m, struct gp_held_copy *copy);
+
+/* The first launch that waits in the context; the next one after it. NULL where there is none. */
+struct gp_measurement *held_first(const struct gp_context *c);
+struct gp_measurement *held_next(const struct gp_measurement *m);
+
+/* Nothing more is to be had of it. Where its copy is still to be written, as its stream has not
+ * come there, it is given up, and the room of the copy stays taken until then. */
+void held_release(struct gp_measurement *m);
+/* The launch has left the batch: it is freed, or waits for its copy to be written. */
+void held_leave(struct gp_measurement *m);
+/* Releases launches that were given up and whose copy is written by now; all that their threads
+ * have launched, where the context is idle. */
+void held_release_written(struct gp_context *c, bool idle);
+/* True where the copy of a launch that was given up is still to be written. */
+bool held_any_unwritten(const struct gp_context *c);
+
+/* True where a copy of some of these bytes is still to be made. */
+bool held_to_be_written(const struct gp_context *c, CUdeviceptr address, uint64_t bytes);
+
+/* ---- launches that are not waited for (deferred.c) ------------------------------------------- */
+
+/* To drain a batch is to wait for all of its launches: they may take so many seconds together, as
+ * far as is known. */
+#define GP_MOST_DEFERRED 0.1
+
+/* Holds a launch that is about to be made; NULL where it is to be measured at the launch. The GPU
+ * may be at work. The gate is locked. To be followed by launch_with_copies. */
+struct gp_measurement *launch_defer(const struct gp_launch *call, struct gp_kernel *kernel);
+
+/* Makes that launch, the program's own, with the copies in front of it in its stream. The gate is
+ * passed, and not closed: a full stream holds the call up. */
+CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *call);
+
+/* Waits for deferred launches as long as one after the other runs, and returns how many seconds:
+ * they end by themselves, however long they take. All together get the limit of one such kernel.
+ * Those that do not begin, as their stream is blocked, are not waited for. The context is current,
+ * and nothing is being captured in it. */
+double deferred_wait(struct gp_context *c);
+
+/* The most seconds that our own work in front of launches may have taken of a wait for the context,
+ * which is idle now; the rest was the program's. Each launch is asked once. */
+double deferred_charge(struct gp_context *c);
+
+/* The first passes of the launch, in a drain: others make them at the launch. */
+void measure_in_drain(struct gp_measurement *m);
+/* Only finds out whether its copy leads to other memory. False where it does; then there is nothing
+ * to measure. */
+bool search_deferred(struct gp_measurement *m);
+
+/* ---- the steps of a batch (drain.c) ---------------------------------------------------------- */
+
+/* True where the launch, whose memory was just copied, can be held. */
+bool launch_may_be_held(struct gp_measurement *m);
+
+/* Holds a launch that has passes to come; its record is amended then. False where that cannot be:
+ * then these are to be made now. */
+bool hold_launch(struct gp_measurement *m);
+
+/* Drains the context's launches, and reads and records all that waits for it. Where it is not
+ * alive, or something runs in it that does not end, held launches are given up. The context is
+ * current while it is alive, and idle. */
+void drain_context(struct gp_context *c, bool alive);
+
+/* Makes the further passes of the launches that a change concerns. The same. */
+void drain_before_change(struct gp_context *c, const struct gp_program_change *change, bool alive);
+/* True where it is quicker to drain all that are held: one of these is, as far as is known, like
+ * none before it, or to compare them one by one takes longer. */
+bool is_batch_quicker(const struct gp_context *c, const struct gp_program_change *change);
+/* True where the change concerns a held launch of the context. */
+bool context_is_concerned(const struct gp_context *c, const struct gp_program_change *change);
+
+/* Finds out whether copies of deferred launches lead to other memory: then the kernel's next ones
+ * are waited for. False where one is under way. */
+bool search_held(struct gp_context *c);
+/* Notes memory that is freed: copies that were not searched yet may lead to it. */
+void held_note_freed(const struct gp_context *c, const struct gp_program_change *change);
+
+/* ---- a thread that notes ended launches (ended.c) -------------------------------------------- */
+
+/* Starts the thread, once. */
+void ended_start(void);
+/* Nothing is asked of the driver any more: the process ends. Waits for the thread no longer than a
+ * second. */
+void ended_stop(void);
+
+/* A deferred launch whose end is marked by the clock. `empty_ms`: the time between two events with
+ * nothing between them. */
+void ended_watch(CUcontext context, const struct gp_clock *clock, uint64_t index, float empty_ms);
+/* Before the clock is used again: it is asked no more. False where it is asked in this moment, and
+ * the driver does not answer: then it must stay as it is. */
+bool ended_forget(const struct gp_clock *clock);
+/* The clocks of a context that is about to go are asked no more. */
+void ended_forget_context(CUcontext context);
+
+/* ---- launches that are only timed (timed.c, timed_contexts.c) -------------------------------- */
+
+/* Asks which counters the user wants; the driver has been started. False where none: then all
+ * launches are only timed, and CUPTI is not needed. Before the first launch. */
+bool timed_counters_are_wanted(void);
+
+/* Nothing can be counted in the context (`why`): launches there are
+ * only timed from now on. Where that may pass (`for_now`) it is to be tried again, after ten
+ * seconds at first, and ever later: then they are not, until this is said again. */
+void timed_only_in(CUcontext context, const struct gp_device *device, struct gp_reason why,
+                   bool for_now);
+
+/* True once some launch was to be timed in that way. */
+bool timed_any(void);
+
+/* Records the launches of all contexts as gp_timed_leave, as the process ends. */
+void timed_end(void);
+
+/* ---- timed launches that are under way (under_way.c) ----------------------------------------- */
+
+/* Launches of a context that are under way; more are not timed. */
+#define GP_MOST_UNDER_WAY 8192u
+
+struct gp_timed_launch {
+    struct gp_record record; /* its kernel's name is its own; no counters yet */
+    CUevent before, start, end;
+    bool has_before; /* `before` stands directly in front of `start`: nothing is between them */
+    bool behind;     /* it may stand behind work that may hold its stream up */
+    bool shared;     /* another launch may stand between its events, from another thread */
+    bool may_load;   /* the driver may have loaded its code between the events */
+    bool late;       /* the GPU came to `start` before the host had launched the kernel */
+    bool noted;      /* an early line has been written */
+    struct gp_whole_times *whole; /* it is a graph, timed as a whole; NULL: a kernel */
+    double host_ms;               /* that the host took for the launch */
+    struct gp_timed_launch *next;
+};
+
+struct gp_under_way {
+    struct gp_timed_stream *streams, *next_asked;
+    struct gp_timed_launch *unused;
+    unsigned made;
+};
+
+/* The launches of a stream; a default stream that is the thread's own is another one in each. */
+struct gp_timed_stream {
+    struct {
+        CUstream stream;
+        uint64_t thread;
+    } key;
+    struct gp_timed_launch *first, *last;
+    unsigned behind; /* launches among them that may stand behind such work */
+    unsigned open;   /* launches that threads are making now */
+    uint64_t met;    /* so often one of them began beside another one */
+    UT_hash_handle hh;
+};
+
+/* The stream of the launch; NULL when out of memory. Valid until the next call. */
+struct gp_timed_stream *timed_stream_of(struct gp_under_way *u, const struct gp_launch *call);
+
+/* Around the calls of one launch into the stream: the answer of the first goes to the second, which
+ * is true where another launch was made in between. */
+uint64_t timed_stream_opens(struct gp_timed_stream *stream);
+bool timed_stream_closes(struct gp_timed_stream *stream, uint64_t met);
+
+/* A launch with its events, in no stream yet; NULL where there are too many. The context is
+ * current. */
+struct gp_timed_launch *timed_launch_take(struct gp_under_way *u);
+void timed_launch_give_back(struct gp_under_way *u, struct gp_timed_launch *launch);
+/* It was launched into that stream. */
+void timed_launch_enter(struct gp_timed_stream *stream, struct gp_timed_launch *launch);
+
+/* One of the streams, another one each time; NULL where there is none. */
+struct gp_timed_stream *timed_stream_next(struct gp_under_way *u);
+
+/* The first launch of the stream where it has ended, or can never be asked: it is in no stream from
+ * then on. NULL where there is none, or it has not. *failed becomes true where an error kept it
+ * from being asked. */
+struct gp_timed_launch *timed_stream_ended(struct gp_timed_stream *stream, bool *failed);
+/* The first launch of any stream, ended or not; NULL: none is left. */
+struct gp_timed_launch *under_way_drop_first(struct gp_under_way *u);
+
+/* A launch that is in no stream any more, and all of them, go without their context, or with it:
+ * then events are destroyed. */
+void timed_launch_free(struct gp_timed_launch *launch, bool context_alive);
+void under_way_free(struct gp_under_way *u, bool context_alive);
+
+/* ---- a context whose launches are only timed ------------------------------------------------- */
+
+/* A context whose launches are only timed, from within: its list (launch/timed_contexts.c), the
+ * facts of its kernels (launch/timed_facts.c), its records (launch/timed_records.c). */
+
+/* A kernel in the context, by the handle that the program launches. */
+struct gp_timed_facts {
+    CUfunction handle;
+    struct gp_kernel_facts kernel;
+    struct gp_record described; /* by the driver */
+    unsigned long changes;      /* of attributes, when it was */
+    bool may_load; /* the driver may load its code at its next launch, between the events */
+    UT_hash_handle hh;
+};
+
+/* Contexts are never freed, so that they can be searched without a lock; one that has gone is used
+ * again for another one. */
+struct gp_timed_context {
+    _Atomic(CUcontext) handle; /* NULL: none */
+    bool green;
+    atomic_bool is_only_timed;
+    atomic_ullong ask_at; /* nanoseconds of the clock: until then it is; 0: for good */
+    double ask_after;     /* seconds that the last such time lasted */
+    struct gp_reason why; /* nothing is counted; none: nothing is asked for */
+    struct gp_device device;
+    struct gp_counter *counters; /* of a record; the time is one of them */
+    size_t count, time;
+    pthread_mutex_t lock; /* of all below */
+    uint64_t life;        /* how often it was another context before */
+    struct gp_under_way under_way;
+    struct gp_timed_facts *facts;
+    unsigned long forgotten; /* functions, when these were found */
+    bool pause_tried;
+    struct gp_pause pause;
+    double usual_ns; /* from a pause to the end of the launch behind it, on the host */
+    unsigned pauses;
+    float empty_ms; /* least time between two events with nothing between them */
+    /* Blocking work (gate/blocking.h) that has ended; and before the mark, an event. */
+    unsigned long ended[GP_BLOCKING_KINDS], before_mark[GP_BLOCKING_KINDS];
+    CUevent mark;
+    bool marked;
+    struct gp_timed_context *_Atomic next;
+};
+
+/* ---- the list of contexts (timed_contexts.c) ------------------------------------------------- */
+
+/* All of them, those that nobody has included, through `next`. */
+struct gp_timed_context *timed_contexts(void);
+
+/* The context of launches into the stream; NULL, and why, where it is another one than the current
+ * one. */
+struct gp_timed_context *timed_context_of(CUstream stream, enum gp_passed_over *why);
+
+/* ---- facts of its kernels (timed_facts.c), with the context locked --------------------------- */
+
+/* NULL where they cannot be had now. The driver may load the kernel's code meanwhile. */
+struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle);
+void timed_facts_forget(struct gp_timed_context *c);
+
+/* ---- its records (timed_records.c), with the context locked ---------------------------------- */
+
+/* Hands over a record without a time, for that reason. */
+void timed_record_untimed(struct gp_timed_context *c, struct gp_record *record,
+                          struct gp_reason no_time);
+
+/* A launch has begun: enters it among those of its stream, and writes an early line. */
+void timed_launch_begun(struct gp_timed_context *c, struct gp_timed_stream *stream,
+                        struct gp_timed_launch *launch);
+
+/* Makes the context current where it is not, to ask its events; then true: it is to be popped. */
+bool timed_push(struct gp_timed_context *c);
+
+/* Records the launches of the stream, or of the context, that have ended by now; all, after a wait
+ * for them within the limit of waits. Nothing may be asked while a stream is captured. */
+void timed_read_stream(struct gp_timed_context *c, struct gp_timed_stream *stream);
+void timed_record_all(struct gp_timed_context *c);
+
+#endif

@@ -1,0 +1,521 @@
+/* memory/ from within: the declarations that its own files alone use, each section behind those
+ * that it needs. The first lines of a file that a section names say more. */
+#ifndef GPUPROF_MEMORY_INSIDE_H
+#define GPUPROF_MEMORY_INSIDE_H
+
+#include "base/cause.h"
+#include "base/hash.h"
+#include "code/module_code.h"
+#include "cuda/driver.h"
+#include "memory/buffers.h"
+#include "memory/snapshot.h"
+#include "memory/work.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- the memory that copies may take (budget.c) ---------------------------------------------- */
+
+/* Bytes left free on a device for the program's next allocations. */
+#define GP_DEVICE_RESERVE ((uint64_t)256 << 20)
+
+/* Bytes that copies may take on a device, and beside that in page-locked host memory, with so many
+ * bytes free in either (those we hold already counted as free). */
+struct gp_room {
+    uint64_t device, host;
+};
+struct gp_room memory_budget(uint64_t free_on_device, uint64_t free_on_host);
+
+/* OVER_LIMIT, "the launch's memory (60 GB) is more than GPUPROF_MEMORY allows (13 GB)". */
+struct gp_reason memory_budget_exceeded(uint64_t needed, uint64_t allowed);
+
+/* ---- memory that others can write (sharing.c) ------------------------------------------------ */
+
+/* Devices are bits; there is none for those beyond. */
+#define GP_MOST_DEVICES 64
+uint64_t device_bit(int device);
+
+/* True where kernels of one context can write the memory of the other. */
+bool peer_reaches(CUcontext by, CUcontext owner);
+
+/* True where another process has the physical memory with that handle. */
+bool physical_is_shared(CUmemGenericAllocationHandle handle);
+/* The first handle of physical memory, by any of its handles. */
+CUmemGenericAllocationHandle physical_of_handle(CUmemGenericAllocationHandle handle);
+
+/* The devices that may write a pool's memory, as bits; NULL: a pool that is not known. */
+uint64_t pool_devices(CUmemoryPool pool);
+
+/* ---- arrays that kernels can write (surfaces.c) ---------------------------------------------- */
+
+/* The context goes, and its arrays with it. */
+void surfaces_forget_context(CUcontext context);
+
+/* Calls visit with each array of the context, once; under the list's lock. */
+typedef void gp_array_visit(CUarray array, void *data);
+void surfaces_each(CUcontext context, gp_array_visit *visit, void *data);
+
+/* ---- the host's ordinary memory (pageable.c) ------------------------------------------------- */
+
+/* True when this process can read the byte at the address, which may be any number. Stretches of
+ * addresses that a driver keeps for its devices are not readable. About a microsecond. */
+bool host_is_readable(uint64_t address);
+
+/* ---- buffers (buffers.c, buffer_changes.c) --------------------------------------------------- */
+
+/* Enters a variable of that module or library as a buffer of the current context. */
+void buffer_add_global(const void *owner, CUdeviceptr address, size_t size);
+
+/* The addresses of that physical memory are shared with another process. */
+void mappings_shared(CUmemGenericAllocationHandle handle);
+/* Gives another device the right to write memory from the pool, or takes it. */
+void pooled_set_access(CUmemoryPool pool, int device, bool writable);
+
+/* False where the buffer that starts at the address is not one for kernels of that context. */
+bool buffer_may_concern(CUdeviceptr address, CUcontext context, int device);
+
+/* Takes all globals of a module off the list. */
+void buffers_drop_owner(const void *owner);
+
+/* Calls visit for each change since generation *since that concerns the context, oldest first, and
+ * sets *since to the present; under the list's lock. False, and nothing visited, where that is too
+ * long ago (*since is set all the same): then gp_buffers_each tells. */
+typedef void gp_buffer_change(const struct gp_buffer *buffer, bool added, void *data);
+bool buffers_changes(uint64_t *since, CUcontext context, int device, gp_buffer_change *visit,
+                     void *data);
+
+/* Makes all that follow the changes ask anew: other memory can be reached than before. */
+void buffers_changed(void);
+
+/* ---- the list of buffers (buffers.c, buffer_writers.c, buffer_changes.c) --------------------- */
+
+/* The list of buffers from within: buffers.c owns it, buffer_writers.c notes their writers,
+ * buffer_changes.c their changes. */
+
+void buffers_lock(void);
+void buffers_unlock(void);
+
+/* The others with the list locked. In order of allocation: */
+struct gp_buffer *buffers_first(void);
+/* By its address; NULL where there is none. */
+struct gp_buffer *buffer_find(CUdeviceptr address);
+/* Takes it off the list, and frees it. */
+void buffer_drop(struct gp_buffer *buffer);
+/* Before a buffer is changed or taken off the list, and after it was added or changed. */
+void buffer_note_change(const struct gp_buffer *buffer, bool added);
+
+/* Enters a copy of it, not locked. */
+void buffer_enter(struct gp_buffer entry);
+/* Why it must not be put back, by its writers; none where it may. */
+struct gp_reason buffer_not_ours(const struct gp_buffer *buffer);
+/* Takes those off the list that the driver does not know any more. Not locked. */
+void buffers_drop_gone(void);
+/* As a kernel of the context sees it: memory of another one is just memory, and not ours. False
+ * where it cannot reach it. */
+bool buffer_concerns(const struct gp_buffer *buffer, CUcontext context, int device,
+                     struct gp_buffer *seen);
+
+/* ---- modules (modules.c) --------------------------------------------------------------------- */
+
+void modules_forget_context(CUcontext context);
+
+/* ---- memory that the program has freed (retired.c) ------------------------------------------- */
+
+/* Bytes that are kept on the device, but for those of pools. */
+uint64_t retired_bytes(CUdevice device);
+
+/* ---- device memory of our own (own_memory.c) ------------------------------------------------- */
+
+/* At least so many bytes; 0 in *address where that fails. */
+CUresult own_memory(CUdeviceptr *address, uint64_t bytes);
+
+/* ---- our own kernels (own_kernels.c) --------------------------------------------------------- */
+
+struct gp_own_kernel {
+    CUfunction function;
+    unsigned blocks; /* that the device runs at the same time */
+};
+
+struct gp_own_kernels {
+    CUmodule module;
+    struct gp_own_kernel copy, copy_few, copy_and_follow, compare, keep, rewind_kept, rewind,
+        put_back;
+    struct gp_own_kernel hash, compare_hashes, read_all, pause;
+    CUstream stream;               /* made by the caller */
+    CUdeviceptr answer;            /* struct gp_answer, on the device */
+    struct gp_answer *host_answer; /* a copy of it in page-locked memory */
+};
+
+/* False where they cannot be loaded; close them all the same. */
+bool own_kernels_load(struct gp_own_kernels *kernels, CUdevice device);
+/* Gives back all that lies in the context, the stream too. Not where the context is gone. */
+void own_kernels_close(struct gp_own_kernels *kernels);
+
+/* Starts one with as many blocks as have something to do. */
+CUresult own_kernel_start(const struct gp_own_kernels *kernels, const struct gp_own_kernel *kernel,
+                          uint64_t units, void **arguments);
+
+/* Starts one in a stream of the program (of the default ones the thread's own, when per_thread). */
+CUresult own_kernel_start_on(CUstream stream, bool per_thread, CUfunction function, unsigned blocks,
+                             unsigned threads, void **arguments);
+
+/* Zeroes the answer; the list in it needs no more than its count. */
+CUresult answer_clear(struct gp_own_kernels *kernels);
+/* Waits for all that was started, and fetches the answer. */
+CUresult answer_fetch(struct gp_own_kernels *kernels);
+
+/* True for CUDA_SUCCESS; else the reason is in *why. */
+bool driver_worked(CUresult result, struct gp_reason *why);
+
+/* ---- pieces of memory (segments.c) ----------------------------------------------------------- */
+
+struct gp_segments {
+    struct gp_segment *list;
+    size_t count, capacity;
+    uint64_t units;      /* of all of them */
+    uint64_t units_done; /* of those that somebody has dealt with: theirs to keep */
+    CUdeviceptr table;   /* the same on the device */
+    size_t on_device, device_capacity;
+};
+
+/* Adds memory that lies at `live`; `saved` is its copy or 0, `start` that of its buffer. False
+ * when out of memory. */
+bool segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
+                  uint64_t start);
+void segments_clear(struct gp_segments *segments);
+/* Leaves the first ones, on the host. */
+void segments_cut(struct gp_segments *segments, size_t count);
+
+/* True where some of that memory is among the segments. */
+bool segments_reach(const struct gp_segments *segments, uint64_t address, uint64_t bytes);
+
+/* Makes the list equal to another one, on the host. False when out of memory. */
+bool segments_copy(struct gp_segments *segments, const struct gp_segments *other);
+
+/* Puts the segments that were added since the last time on the device, in the order of the
+ * stream. */
+CUresult segments_upload(struct gp_segments *segments, CUstream stream);
+
+/* Frees the device's table as well, if the context still lives. */
+void segments_free(struct gp_segments *segments, bool context_alive);
+
+/* ---- the buffers of a context, by address (ranges.c) ----------------------------------------- */
+
+struct gp_range_facts {
+    enum gp_buffer_kind kind;
+    bool managed;              /* memory that the host uses as well */
+    bool direct;               /* memory that other devices access directly */
+    const void *owner;         /* of a global: its module or library */
+    struct gp_reason not_ours; /* why it must not be put back; none where it may */
+    uint64_t freed_at;         /* the time of a range that was freed (memory/freed.c) */
+};
+
+struct gp_ranges {
+    struct gp_range *ranges;      /* in order of address; none overlaps another */
+    struct gp_range_facts *facts; /* of the same */
+    size_t count, capacity;
+    uint64_t bytes;      /* of all ranges */
+    size_t changed_from; /* ranges before it are as they were when another part set this to count */
+    uint32_t
+        high[GP_HIGH_HALVES / 32]; /* upper halves of addresses there are or were, a bit each */
+    bool high_changed;             /* bits came since somebody cleared this */
+
+    uint64_t generation; /* of the list, up to which this follows it */
+    bool complete; /* it has been read whole once, and no change was lost for want of memory */
+    struct gp_owner *owners;
+    size_t owner_count, owner_capacity;
+    bool owners_known;
+};
+
+/* Brings the ranges up to date with the list of buffers. False when out of memory. */
+bool ranges_update(struct gp_ranges *ranges, CUcontext context, int device);
+void ranges_free(struct gp_ranges *ranges);
+
+/* Ranges that follow no list: adds one, to which its part of each other one goes over. Where there
+ * is no memory for that they are not complete any more. */
+void ranges_add(struct gp_ranges *ranges, struct gp_range range, struct gp_range_facts facts);
+void ranges_clear(struct gp_ranges *ranges);
+
+/* The ranges that an address points into, or just behind the end of: none, one or two. */
+unsigned ranges_find(const struct gp_ranges *ranges, uint64_t address, size_t found[2]);
+
+/* Calls visit with each variable of the module or library; with all variables for NULL. False where
+ * out of memory. */
+typedef void gp_range_visit(size_t range, void *data);
+bool ranges_of(struct gp_ranges *ranges, const void *owner, gp_range_visit *visit, void *data);
+
+/* ---- ranges as our kernels see them (lookup.c) ----------------------------------------------- */
+
+struct gp_lookup {
+    CUdeviceptr table;  /* struct gp_table, and behind it the upper halves */
+    CUdeviceptr arrays; /* its ranges, marks and list */
+    size_t capacity;    /* ranges that fit */
+    struct gp_table copy;
+};
+
+/* Brings the table up to date with the ranges, in the order of the stream; costs nothing where
+ * nothing has changed. The ranges must stay as they are until the stream is done. */
+CUresult lookup_update(struct gp_lookup *lookup, struct gp_ranges *ranges, CUstream stream);
+
+/* Frees the device memory, if the context still lives. */
+void lookup_free(struct gp_lookup *lookup, bool context_alive);
+
+/* ---- ranges that a launch reaches (reached.c) ------------------------------------------------ */
+
+struct gp_reached {
+    struct gp_ranges ranges;
+    size_t *list; /* numbers of ranges */
+    size_t count, capacity;
+    size_t roots;    /* of them that parameters and variables lead to; contents lead to the next */
+    size_t seen;     /* of them; the rest is there because everything is */
+    uint32_t *marks; /* per range: the round in which it was reached last */
+    size_t marks_capacity;
+    uint32_t round; /* of launches */
+    bool out_of_memory;
+    struct gp_reason not_ours; /* why reached memory cannot be put back, none while it can */
+    uint64_t bytes, needed;    /* of the reached memory; room for its copies */
+};
+
+/* Forgets the last launch. */
+void reached_clear(struct gp_reached *reached);
+/* Brings the ranges up to date. False when out of memory. */
+bool reached_update(struct gp_reached *reached, CUcontext context, CUdevice device);
+void reached_free(struct gp_reached *reached);
+
+/* A gp_range_visit: the range is reached. */
+void reach_range(size_t range, void *reached);
+void reach_all(struct gp_reached *reached);
+
+/* Every 8 bytes of the parameters, wherever they begin. False, with the reason in *why, where one
+ * points to the host's ordinary memory, and kernels can write that (`pageable`). */
+bool reach_from_parameters(struct gp_reached *reached, const struct gp_reach *launch, bool pageable,
+                           struct gp_reason *why);
+/* The variables a kernel can name are those of its module. False when out of memory. */
+bool reach_from_modules(struct gp_reached *reached, const struct gp_reach *launch);
+
+/* Whether all that is reached, or all that there is, may be put back; else why not. */
+bool reached_is_ours(const struct gp_reached *reached, struct gp_reason *why);
+bool reached_all_is_ours(struct gp_reached *reached, struct gp_reason *why);
+
+/* True where the index-th is compared only, and never put back. */
+bool reached_is_watched(const struct gp_reached *reached, size_t index);
+
+/* ---- memory that was freed after it was copied (freed.c) ------------------------------------- */
+
+struct gp_freed {
+    struct gp_ranges ranges;
+    struct gp_lookup lookup;
+    uint64_t now;  /* frees so far */
+    uint64_t lost; /* up to this time more was freed than is listed */
+};
+
+/* So many bytes are freed. */
+void freed_add(struct gp_freed *freed, uint64_t address, uint64_t bytes);
+/* No copy from before now is left. */
+void freed_clear(struct gp_freed *freed);
+void freed_close(struct gp_freed *freed, bool context_alive);
+
+/* True where some memory was freed after that time; *known where all of that is listed. */
+bool freed_after(const struct gp_freed *freed, uint64_t time, bool *known);
+
+/* ---- the memory that copies lie in (arena.c) ------------------------------------------------- */
+
+struct gp_arena {
+    CUdeviceptr device, host; /* as kernels see it; 0 where there is none */
+    void *host_memory;
+    uint64_t device_size, host_size; /* bytes */
+    uint64_t device_used, host_used;
+    uint64_t device_held; /* of the used room: not taken back before it is released */
+    /* The bytes of other memory that shares the budget; its owner sets them before the arena is
+     * used. */
+    uint64_t device_elsewhere, host_elsewhere;
+    bool refused;       /* the budget, or the memory, did not allow for it */
+    bool for_many;      /* copies of many launches lie in it at once */
+    uint64_t too_small; /* it was, with so many bytes on the device; 0: it was not */
+    uint64_t too_large; /* there is no batch of launches with so many bytes each; 0: not known */
+    uint64_t left;      /* on the device to the arena beside it, when it was made */
+    bool halved;        /* that was too little once: since then both have as much */
+};
+
+/* To drain a batch takes tens of milliseconds: launches are not held where copies of fewer fit. A
+ * launch with large copies takes long itself, and a pass that compares it many times as long: so
+ * few are enough. */
+#define GP_LEAST_BATCH 4
+
+/* True where so many bytes, those of one launch, leave room for a batch of such launches. */
+bool arena_suits_batch(const struct gp_arena *arena, uint64_t bytes);
+
+/* Bytes to count on for the copy of a buffer of so many. */
+uint64_t arena_need(uint64_t bytes);
+
+/* Makes room for copies that need `bytes` together (the sum of arena_need), beside those that
+ * are held; where copies of many launches lie in it, for a batch of such launches if the budget
+ * allows. *moved becomes true when room given out before is gone. False, with the reason in
+ * *why, where the budget or the memory does not allow for it; with the cause ROOM_HELD where it may
+ * without those that are held. The budget is for this arena and `beside` together. */
+bool arena_reserve(struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes,
+                   bool *moved, struct gp_reason *why);
+
+/* True where copies that need so many bytes fit beside those that are held, on the device and as it
+ * is. */
+bool arena_fits(const struct gp_arena *arena, uint64_t bytes);
+
+/* Takes all room back that is not held. */
+void arena_clear(struct gp_arena *arena);
+
+/* Holds all room given out, until they are released together. False where some are on the host:
+ * a copy there costs the launch as long as the bus takes, each time. */
+bool arena_hold(struct gp_arena *arena);
+void arena_release(struct gp_arena *arena);
+
+/* Room for the copy of the memory at `live`, equal to it modulo GP_COPY_ALIGNMENT. *bytes becomes
+ * less where only a part fits there: then the rest gets room of its own. 0 where there is none
+ * left, which arena_reserve excludes. */
+uint64_t arena_take(struct gp_arena *arena, uint64_t live, uint64_t *bytes);
+
+void arena_free(struct gp_arena *arena);
+
+/* True when the current device has so many bytes to spare. */
+bool arena_has_room(uint64_t bytes);
+
+/* ---- copies of arrays (arrays.c) ------------------------------------------------------------- */
+
+/* Copies of an array's contents before the launch, and after the program's own run. */
+enum gp_array_state { GP_BEFORE, GP_AFTER, GP_ARRAY_STATES };
+
+struct gp_arrays {
+    struct gp_array_copy *list;
+    size_t count, capacity;
+    uint64_t bytes;       /* of all of them */
+    uint64_t needed;      /* in an arena */
+    struct gp_reason why; /* some array cannot be copied, and why */
+};
+
+/* Lists the arrays of a context. False, with the reason in *why, where one of them cannot be
+ * copied. */
+bool arrays_list(struct gp_arrays *arrays, CUcontext context, struct gp_reason *why);
+
+/* Gives each copy its room. False where there is none left. */
+bool arrays_take(struct gp_arrays *arrays, struct gp_arena *arena);
+
+/* In the order of the stream: takes the copies, writes them back. */
+CUresult arrays_save(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);
+CUresult arrays_restore(const struct gp_arrays *arrays, enum gp_array_state state, CUstream stream);
+
+void arrays_free(struct gp_arrays *arrays);
+
+/* ---- the final state of a launch (final.c) --------------------------------------------------- */
+
+struct gp_final {
+    CUdeviceptr positions; /* uint32_t by unit: 1 + where its content is kept, 0: it is not */
+    size_t positions_capacity;
+    struct gp_arena arena;        /* the contents */
+    uint32_t on_device, capacity; /* units that have room on the device, and in all */
+};
+
+/* Makes room for `kept` of `units` units and forgets the units that were kept, in the order of the
+ * stream. False, with the reason in *why, where there is none. `beside`: the arena that shares the
+ * budget. */
+bool final_prepare(struct gp_final *final, const struct gp_arena *beside, uint64_t units,
+                   uint32_t kept, CUstream stream, struct gp_reason *why);
+
+/* Makes room for contents of the caller's, `bytes` together (the sum of arena_need), which it
+ * takes from the arena. They stay until the next launch is prepared. False with the reason. */
+bool final_lend(struct gp_final *final, const struct gp_arena *beside, uint64_t bytes,
+                struct gp_reason *why);
+
+/* Gives the contents' memory back: the next launch makes room anew. */
+void final_release(struct gp_final *final);
+/* And all else, if the context still lives. */
+void final_free(struct gp_final *final, bool context_alive);
+
+/* Bytes of device memory that a release gives back. */
+uint64_t final_held(const struct gp_final *final);
+
+/* ---- snapshots (snapshot.c) ------------------------------------------------------------------ */
+
+/* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
+ * that is not in it, held_copies.c keeps it for later, present.c puts such copies in place,
+ * reserve.c has it made in the launch's stream, flush.c empties the caches, stand_in.c has memory
+ * in place of the program's, give_back.c gives its memory back to the program. */
+struct gp_snapshot {
+    CUcontext context;
+    CUdevice device;
+    struct gp_own_kernels own;
+    CUevent idle;  /* to wait for all there is in the context */
+    bool busy;     /* that wait ran out: until `idle` happens nothing is freed */
+    bool pageable; /* kernels can write the host's ordinary memory */
+
+    struct gp_reached reached; /* by the launch at hand */
+    struct gp_lookup lookup;
+    struct gp_freed freed;
+    uint32_t *found; /* by our kernels, where the answer has no room for all */
+    size_t found_capacity;
+
+    struct gp_arena arena;
+    size_t with_room;                     /* of the reached memory has room there */
+    struct gp_segments restored, watched; /* watched is compared only */
+    struct gp_arrays arrays;
+    bool arrays_saved;
+
+    struct gp_final final;
+    struct gp_segments present; /* memory as it is now, kept by present.c */
+    uint64_t present_bytes;     /* of room that it takes */
+    struct gp_segments moves;   /* our kernels are to make */
+    uint32_t kept; /* units that the last launch changed: so much room the next may need */
+    bool rewound;  /* memory is not as the program's own run left it */
+
+    struct gp_segments hashed;
+    CUdeviceptr hashes; /* before, then after */
+    size_t hashes_capacity;
+    bool verifies;
+
+    CUdeviceptr scratch;
+    size_t scratch_size;
+
+    CUdeviceptr stand_in;
+    uint64_t stand_in_size;
+    bool stand_in_used;
+
+    bool in_use;   /* between take and done */
+    unsigned held; /* copies */
+    struct gp_snapshot *prev, *next;
+};
+
+struct gp_held_copy {
+    uint64_t bytes;
+    uint64_t made; /* by the time of memory that was freed */
+    struct gp_segments segments;
+};
+
+/* Copies the segments of the list that were not copied yet, and follows the pointers in them to the
+ * ranges of a table; NULL: follows none. */
+CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
+                           const struct gp_lookup *follow);
+
+/* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
+ * the thread's own, when per_thread). */
+CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                           CUstream stream, bool per_thread);
+
+/* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
+ * not while a snapshot is in use or holds copies. */
+void snapshot_list(struct gp_snapshot *s);
+void snapshot_unlist(struct gp_snapshot *s);
+void snapshot_set_held(struct gp_snapshot *s, unsigned held);
+/* Tells its arenas of the memory that the budget allows for beside them: that of other snapshots in
+ * its context, and memory that stands in for the program's. */
+void snapshot_note_beside(struct gp_snapshot *s);
+/* Takes note that the memory that stands in is in use, or not; while it is nobody frees it. */
+void snapshot_use_stand_in(struct gp_snapshot *s, bool used);
+/* Frees the memory that stands in for the program's. */
+void snapshot_free_stand_in(struct gp_snapshot *s);
+
+/* Frees device memory, if there is any, and forgets it. */
+void free_device_memory(CUdeviceptr *address);
+
+/* Hashes memory that the launch does not reach, for gp_snapshot_verify (hash_rest.c). */
+bool snapshot_hash_rest(struct gp_snapshot *s, struct gp_reason *why);
+
+#endif
