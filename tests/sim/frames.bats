@@ -333,8 +333,8 @@ added() {
 # bats test_tags=time
 @test "the time of a kernel that only takes long is not charged as a wait in vain" {
     # As waits in vain these would leave no time for a kernel that is not known yet.
-    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=duration \
-        same_with_and_without "$programs/waiting_dlopen" long long long long long long scale
+    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=ipc \
+        profiled "$programs/waiting_dlopen" long long long long long long scale
     [ "$(measured compute_long)" -eq 6 ]
     [ "$(measured scale_in_place)" -eq 1 ]
 }
