@@ -218,6 +218,17 @@ added() {
 }
 
 # bats test_tags=time
+@test "where all streams share one queue of the hardware, a time that is taken behind the end is taken again" {
+    passes() { # of four launches; the first one's time is taken again anyway
+        GPUPROF_TIMEOUT=5 GPUPROF_METRICS=duration,ipc same_with_and_without "$programs/waiting_dlopen" set set set set
+        launches | grep -o '"passes":[0-9]*' | tr '\n' ' '
+    }
+    [ "$(passes)" = '"passes":3 "passes":2 "passes":2 "passes":2 ' ]
+    export CUDA_DEVICE_MAX_CONNECTIONS=1
+    [ "$(passes)" = '"passes":3 "passes":3 "passes":3 "passes":3 ' ]
+}
+
+# bats test_tags=time
 @test "a kernel that reads the host's memory in a loop is not waited for, unless the user says so" {
     same_with_and_without "$programs/blocked_linked" host
     [ "$(measured ordinary)" -gt 1 ]
