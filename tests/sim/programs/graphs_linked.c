@@ -973,7 +973,7 @@ static void waits_alone(void)
     destroy(exec, graph);
 }
 
-/* A kernel in the middle goes wrong. */
+/* A kernel in the middle goes wrong, and two stand behind it. */
 static void faulty(void)
 {
     CUgraphNode nodes[3], node;
@@ -987,6 +987,7 @@ static void faulty(void)
     MUST(cuFuncGetModule(&module, scale));
     MUST(cuModuleGetFunction(&p.func, module, "out_of_bounds"));
     MUST(cuGraphAddKernelNode(&node, graph, &nodes[2], 1, &p));
+    node = add_scaling(graph, x[0], 2, &node, 1);
     (void)add_scaling(graph, x[0], 2, &node, 1);
     exec = executable(graph);
     printf("launch: %d\n", cuGraphLaunch(exec, stream));
