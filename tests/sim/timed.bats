@@ -111,9 +111,11 @@ all_timed() {
 
 @test "a killed process leaves a line for each launch, with the time of those that it has waited for" {
     export GPUPROF_METRICS=duration
-    same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float
-    [ "$(launched)" -gt 2 ]
-    [ "$(timed)" -eq "$(launched)" ]
+    for how in kill waited; do
+        same_with_and_without "$programs/exits_linked" $how vector_add one_lane flops_float
+        [ "$(launched)" -gt 2 ]
+        [ "$(timed)" -eq "$(launched)" ]
+    done
     same_with_and_without "$programs/returns_linked" killed
     [ "$(launched)" -gt 3 ]
     grep -q "the process ended before it was read" "$profile"
