@@ -512,6 +512,11 @@ has_all_counters() {
     grep -q "scale_in_place" "$log"
 }
 
+@test "a module stays where CUPTI does not give its code free, and some context has gone" {
+    GPUSIM_FAILS=cuptiSassMetricsDisable@1+=forbidden same_with_and_without "$programs/contexts_linked" beside
+    grep -q "stay loaded: CUPTI holds their code" "$log"
+}
+
 @test "a module whose kernel was counted is unloaded after some context has gone" {
     same_with_and_without "$programs/contexts_linked" beside
     [ "$(measured scale_in_place)" -eq 10 ]
