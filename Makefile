@@ -173,7 +173,7 @@ $(O)/obj/device.fatbin: src/memory/device.cu $(wildcard src/memory/*.cuh) src/me
 	$(call say,NVCC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O3 -fatbin -I src $(device_gencode) -o $@ $<
-$(O)/obj/device_image.o: $(O)/obj/device.fatbin
+$(O)/obj/device_image.o: $(O)/obj/device.fatbin Makefile
 	$(Q)$(call embed,device_image,$<) | $(CC) -x assembler -c - -o $@
 
 $(core): $(core_obj)

@@ -18,8 +18,10 @@ GPUPROF = sys.argv[2]
 HERE = tempfile.mkdtemp(dir=os.environ["BATS_TEST_TMPDIR"])
 LONGEST = 60  # seconds: a test that fails, never one that passes
 
-# A program that writes down which signals it gets, and goes on until it gets USR2. READY is written when it
-# has begun.
+# Of several signals that wait this one comes last: the command passes all others on before it.
+END = signal.SIGRTMIN + 1
+
+# A program that writes down which signals it gets, and goes on until that one. READY is written when it has begun.
 COUNTS = r"""
 import os, signal, sys, time
 out = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -29,7 +31,7 @@ def end(number, frame):
     os._exit(7)
 for name in sys.argv[2:]:
     signal.signal(getattr(signal, name), note)
-signal.signal(signal.SIGUSR2, end)
+signal.signal(signal.SIGRTMIN + 1, end)
 os.write(out, b"READY\n")
 while True:
     time.sleep(1)
@@ -141,7 +143,7 @@ def got(send, **how):
         for count, name in enumerate(NAMES):
             send(process.pid, getattr(signal, name))
             until(lambda: len(lines_of(out)) > count + 1, name)
-        send(process.pid, signal.SIGUSR2)
+        os.kill(process.pid, END)
         assert process.wait() == 7
         results.append(lines_of(out))
     return results
@@ -326,7 +328,7 @@ def case_interrupt():
         until(lambda: "SIGINT" in lines_of(out), "Ctrl-C")
         terminal.types(b"\x1c")
         until(lambda: "SIGQUIT" in lines_of(out), "Ctrl-\\")
-        os.kill(terminal.job, signal.SIGUSR2)
+        os.kill(terminal.job, END)
         results.append((terminal.ends(), lines_of(out)))
     same(results, "keys that interrupt")
 
@@ -348,7 +350,7 @@ def case_stop():
             until(lambda: lines_of(out).count("SIGCONT") == times + 1, "SIGCONT")
             until(lambda: state_of(program) == "S", "the program goes on")
             terminal.ask("front")
-        os.kill(terminal.job, signal.SIGUSR2)
+        os.kill(terminal.job, END)
         results.append((answers, terminal.ends(), lines_of(out)))
     same(results, "job control")
 
@@ -365,7 +367,7 @@ def case_stop_refused():
         terminal.types(b"\x03")
         until(lambda: "SIGINT" in lines_of(out), "Ctrl-C")
         states = state_of(terminal.job)
-        os.kill(terminal.job, signal.SIGUSR2)
+        os.kill(terminal.job, END)
         results.append((states, terminal.ends(), lines_of(out)))
     same(results, "a program that ignores Ctrl-Z")
 

@@ -23,6 +23,7 @@ struct gpusim_watcher {
     bool serialize;   /* a launch call returns only when the launch has ended */
     bool idle;        /* for now it does not want to see; changed while nothing runs */
     bool instruments; /* it changes the code of kernels */
+    bool lists;       /* it is called for gpuprof's kernels as well, without counts */
     struct gpusim_watcher *next;
 };
 

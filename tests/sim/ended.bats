@@ -175,15 +175,18 @@ has_timed() { [ "$(timed run.jsonl)" -eq "$1" ]; }
 @test "without the command the profile has the time of each launch that has ended, while the program goes on" {
     in_folder
     for metrics in default dram_read_bytes; do
-        GPUPROF_METRICS=$metrics GPUPROF_OUTPUT=run.jsonl LD_PRELOAD="$preload" "$alike" 20x256 30x200x2 14x256x3 wait >out &
-        pid=$!
-        until_ grep -q waiting out
-        until_ has_timed 64
-        kill -KILL $pid
-        wait $pid || true
-        "$gpuprof" report run.jsonl | tr -s '\n ' ' ' >flat
-        # Where the machine is busy a batch of them, or all, may be measured already.
-        measured=$(sed -n 's/.*: 64 kernel launches, \([0-9]*\) measured.*/\1/p' flat)
+        # Where the machine is busy a batch of them may be measured already; or all, which shows nothing.
+        for _ in 1 2 3 4 5; do
+            GPUPROF_METRICS=$metrics GPUPROF_OUTPUT=run.jsonl LD_PRELOAD="$preload" "$alike" 20x256 30x200x2 14x256x3 wait >out &
+            pid=$!
+            until_ grep -q waiting out
+            until_ has_timed 64
+            kill -KILL $pid
+            wait $pid || true
+            "$gpuprof" report run.jsonl | tr -s '\n ' ' ' >flat
+            measured=$(sed -n 's/.*: 64 kernel launches, \([0-9]*\) measured.*/\1/p' flat)
+            [ "$measured" -eq 64 ] || break
+        done
         [ "$measured" -le 64 ]
         ! grep -q "have no time" flat || false
         [ "$measured" -eq 64 ] || grep -q "of its 64 launches $measured are measured, $((64 - measured)) have only their time" flat

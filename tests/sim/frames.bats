@@ -218,6 +218,17 @@ added() {
 }
 
 # bats test_tags=time
+@test "where all streams share one queue of the hardware, a time that is taken behind the end is taken again" {
+    passes() { # of four launches; the first one's time is taken again anyway
+        GPUPROF_TIMEOUT=5 GPUPROF_METRICS=duration,ipc same_with_and_without "$programs/waiting_dlopen" set set set set
+        launches | grep -o '"passes":[0-9]*' | tr '\n' ' '
+    }
+    [ "$(passes)" = '"passes":3 "passes":2 "passes":2 "passes":2 ' ]
+    export CUDA_DEVICE_MAX_CONNECTIONS=1
+    [ "$(passes)" = '"passes":3 "passes":3 "passes":3 "passes":3 ' ]
+}
+
+# bats test_tags=time
 @test "a kernel that reads the host's memory in a loop is not waited for, unless the user says so" {
     same_with_and_without "$programs/blocked_linked" host
     [ "$(measured ordinary)" -gt 1 ]
@@ -333,8 +344,8 @@ added() {
 # bats test_tags=time
 @test "the time of a kernel that only takes long is not charged as a wait in vain" {
     # As waits in vain these would leave no time for a kernel that is not known yet.
-    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=duration \
-        same_with_and_without "$programs/waiting_dlopen" long long long long long long scale
+    GPUPROF_TIMEOUT=0.2 GPUPROF_METRICS=ipc \
+        profiled "$programs/waiting_dlopen" long long long long long long scale
     [ "$(measured compute_long)" -eq 6 ]
     [ "$(measured scale_in_place)" -eq 1 ]
 }
@@ -499,6 +510,11 @@ has_all_counters() {
     # The launches of the last case are recorded, read or not.
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"kernel":"scale_in_place"')" -eq 9 ]
     grep -q "scale_in_place" "$log"
+}
+
+@test "a module stays where CUPTI does not give its code free, and some context has gone" {
+    GPUSIM_FAILS=cuptiSassMetricsDisable@1+=forbidden same_with_and_without "$programs/contexts_linked" beside
+    grep -q "stay loaded: CUPTI holds their code" "$log"
 }
 
 @test "a module whose kernel was counted is unloaded after some context has gone" {

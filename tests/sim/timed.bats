@@ -71,6 +71,8 @@ all_timed() {
     [ "$(launched)" -ge 952 ]
     [ "$(timed)" -ge 12 ]
     grep -q "the launch's stream may stand still, and has no room for events" "$profile"
+    # The GPU comes to these after the wait, when the host has long launched them.
+    [ "$(launches | grep '"gpu__time_duration.sum":[0-9]' | grep -c '"doubt_ms":0.0,')" -ge 12 ]
     # Once the wait has ended, and of as many that nothing holds up, all are timed.
     GPUSIM_FAULTS=slow GPUPROF_METRICS=duration same_with_and_without "$programs/hazards_linked" rested
     all_timed 29
@@ -102,16 +104,18 @@ all_timed() {
 }
 
 @test "a launch beside a capture that another thread begins does not end it" {
-    GPUPROF_METRICS=duration same_with_and_without "$programs/threads_linked" captures 3
-    [ "$(launched)" -gt 0 ]
+    GPUSIM_FAULTS=capturefirst GPUPROF_METRICS=duration same_with_and_without "$programs/threads_linked" captures 3
+    [ "$(launched)" -eq 301 ]
     GPUPROF_METRICS=ipc same_with_and_without "$programs/threads_linked" captures 2
 }
 
 @test "a killed process leaves a line for each launch, with the time of those that it has waited for" {
     export GPUPROF_METRICS=duration
-    same_with_and_without "$programs/exits_linked" kill vector_add one_lane flops_float
-    [ "$(launched)" -gt 2 ]
-    [ "$(timed)" -eq "$(launched)" ]
+    for how in kill waited; do
+        same_with_and_without "$programs/exits_linked" $how vector_add one_lane flops_float
+        [ "$(launched)" -gt 2 ]
+        [ "$(timed)" -eq "$(launched)" ]
+    done
     same_with_and_without "$programs/returns_linked" killed
     [ "$(launched)" -gt 3 ]
     grep -q "the process ended before it was read" "$profile"
@@ -147,6 +151,12 @@ all_timed() {
     doubts | awk '$1 > 29 { exit 1 }' || { doubts; false; }
     "$GPUPROF_BUILD/gpuprof" report --print trace --csv --columns name,duration_doubt "$profile" >"$log"
     [ "$(tail -n +2 "$log" | grep -c '^"scale_in_place",[0-9]')" -eq 3 ]
+}
+
+@test "a time is in doubt where the GPU waited for the host between the event and the launch" {
+    GPUSIM_FAULTS=slowhost GPUPROF_METRICS=duration profiled "$programs/snippets_linked" in_place
+    all_timed 3
+    [ "$(launches | grep -c '"doubt_ms":0.0,')" -eq 0 ]
 }
 
 @test "the attributes of a kernel are those at each launch" {

@@ -110,7 +110,7 @@ static void watch_current(void)
         if (watched[i].watching)
             continue;
         watched[i].context = context;
-        watched[i].watcher = (struct gpusim_watcher){.launched = count_kernel};
+        watched[i].watcher = (struct gpusim_watcher){.launched = count_kernel, .lists = true};
         watched[i].watching = gpusim_driver()->watch(context, &watched[i].watcher);
         return;
     }

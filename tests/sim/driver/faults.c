@@ -88,6 +88,13 @@ double gpusim_fault_launch_ms(void)
            (counted_fault("heldlong", &longer) ? 0.1 : 0);
 }
 
+bool gpusim_fault_mark_waits(void)
+{
+    static atomic_uint marks;
+
+    return gpusim_fault("capturefirst") && atomic_fetch_add(&marks, 1) < 10;
+}
+
 void gpusim_sleep_ms(unsigned ms)
 {
     const char *path = getenv("GPUSIM_SLEEPS");

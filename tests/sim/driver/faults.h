@@ -10,6 +10,9 @@
  *                       later ones; heldlong=N: 100 us, more than lies between the marks of a pass
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
+ *   slowhost            the host needs so long for a launch that the GPU is through with the stream
+ *   capturefirst        the first ten events of a whole context come behind the beginning of a
+ *                       capture, if a thread begins one within 20 ms
  *   olddriver           the driver calls itself CUDA 11.4; olddriver=12: CUDA 12.8
  *   noparameters        the driver does not say which parameters a kernel has
  *   edges=KIND          the edges of graphs are programmatic, or of an unknown kind
@@ -41,6 +44,9 @@ void gpusim_sleep_ms(unsigned ms);
 
 /* Counts an allocation; true when it is one that must fail. */
 bool gpusim_fault_allocation(void);
+
+/* Counts an event of a whole context; true when a capture may begin before it. */
+bool gpusim_fault_mark_waits(void);
 
 /* Counts a run of a program's kernel: the milliseconds that it takes longer. */
 double gpusim_fault_launch_ms(void);

@@ -127,6 +127,15 @@ void gpusim_launch_copied(CUcontext context, uint64_t bytes)
     free(result);
 }
 
+static void list_own_kernel(CUcontext context)
+{
+    pthread_mutex_lock(&gpusim_lock);
+    for (struct gpusim_watcher *w = context->watchers; w; w = w->next)
+        if (w->lists)
+            w->launched(w->self, NULL);
+    pthread_mutex_unlock(&gpusim_lock);
+}
+
 static CUresult run_unwatched(CUcontext context, struct gpusim_grid *grid)
 {
     struct gpusim_device *device = context->device;
@@ -198,6 +207,8 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
         f->watched = context->watches + 1;
     pthread_mutex_unlock(&gpusim_lock);
     result = watched ? run_watched(context, grid) : run_unwatched(context, grid);
+    if (f->code->whole)
+        list_own_kernel(context);
     gpusim_work_ms += time_of(grid) + (watched ? CALL_MS : 0);
     free(grid);
     return result;

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "driver/capture.h"
 #include "driver/faults.h"
@@ -524,18 +525,42 @@ CUresult cuEventSynchronize(CUevent hEvent)
     return result;
 }
 
+static CUstream captured_stream(CUcontext context)
+{
+    CUstream s = context->streams;
+
+    while (s && !s->capture)
+        s = s->next;
+    return s;
+}
+
+/* A thread that is about to begin a capture has the time for it. */
+static void let_capture_begin(CUcontext context)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+
+    for (int naps = 0; naps < 20 && !captured_stream(context); naps++) {
+        pthread_mutex_unlock(&gpusim_lock);
+        (void)nanosleep(&nap, NULL);
+        pthread_mutex_lock(&gpusim_lock);
+    }
+}
+
 /* Behind everything in every stream of the context. */
 static CUresult record_everything(CUcontext context, CUevent event)
 {
     struct gpusim_work work = {.kind = GPUSIM_MARK};
     struct gpusim_task *task;
     CUresult result;
+    CUstream captured;
 
-    for (CUstream s = context->streams; s; s = s->next)
-        if (s->capture) {
-            gpusim_capture_invalidate(s->capture);
-            return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-        }
+    if (gpusim_fault_mark_waits())
+        let_capture_begin(context);
+    captured = captured_stream(context);
+    if (captured) {
+        gpusim_capture_invalidate(captured->capture);
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     if (!context->watching)
         context->watching = gpusim_stream_new(context, CU_STREAM_NON_BLOCKING, 0);
     if (!context->watching)

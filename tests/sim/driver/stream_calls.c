@@ -33,6 +33,8 @@ static CUresult launch(const struct launch_call *call, bool per_thread)
     stream = gpusim_stream(context, call->stream, per_thread, &result);
     if (stream)
         result = gpusim_launch_from_call(context, call, &work.launch);
+    if (result == CUDA_SUCCESS && !stream->capture && gpusim_fault("slowhost"))
+        gpusim_stream_wait(stream);
     if (result == CUDA_SUCCESS) {
         gpusim_stream_wait_for_room(stream);
         result = gpusim_submit(stream, &work, NULL, &task);

@@ -1,8 +1,9 @@
 /*
  * exits_linked HOW [SNIPPET...]: work on the GPU, then an end of one kind: return, exit, _exit,
  * quick_exit, abort, kill; handler: an exit handler of the program that still calls the driver;
- * signal: a handler of a signal that calls exit while a kernel runs; destroying: while a context is
- * destroyed and another thread waits in a copy.
+ * waited: killed behind a wait for a launch, with no copy in between; signal: a handler of a signal
+ * that calls exit while a kernel runs; destroying: while a context is destroyed and another thread
+ * waits in a copy.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -38,6 +39,19 @@ static void leave_while_it_runs(struct work *w)
     (void)ualarm(300000, 0);
     launch(w, "wait_for_flag", 1, 1, 32, 1, 0, NULL, params);
     MUST(gpu.CtxSynchronize());
+}
+
+static void be_killed_behind_a_wait(struct work *w)
+{
+    unsigned n = 64;
+    float factor = 2;
+    CUdeviceptr p = allocate(w, n * 4);
+    void *params[] = {&p, &n, &factor};
+
+    MUST(gpu.MemsetD32(p, 0, n));
+    launch(w, "scale_in_place", 1, 1, n, 1, 0, NULL, params);
+    MUST(gpu.CtxSynchronize());
+    (void)raise(SIGKILL);
 }
 
 static void *read_later(void *address)
@@ -86,6 +100,8 @@ int main(int argc, char **argv)
         run_snippet(&w, argv[i]);
     run_snippet(&w, "in_place");
     (void)fflush(stdout);
+    if (strcmp(how, "waited") == 0)
+        be_killed_behind_a_wait(&w);
     if (strcmp(how, "exit") == 0)
         exit(3);
     if (strcmp(how, "_exit") == 0)

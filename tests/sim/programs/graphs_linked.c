@@ -196,15 +196,16 @@ static void branches(void)
 
 /* 0 -> (1, 2 -> 3) -> 4 of copies: the joining node reads the last write of the longer branch.
  * Later work in the stream reads the end. */
-static void joined(void)
+static void join_behind(CUgraph graph, const CUgraphNode *first, unsigned longer, const char *name)
 {
-    CUgraph graph = new_graph();
     CUDA_MEMCPY3D copy = copy_of(x[3], x[2]), out = copy_of(x[5], x[4]);
-    CUgraphNode top = add_scaling(graph, x[0], 2, NULL, 0), ends[2], node;
+    CUgraphNode top = add_scaling(graph, x[0], 2, first, first ? 1 : 0), ends[2], node;
     CUgraphExec exec;
 
     ends[0] = add_scaling(graph, x[1], 3, &top, 1);
     node = add_scaling(graph, x[2], 4, &top, 1);
+    for (unsigned i = 0; i < longer; i++)
+        node = add_scaling(graph, x[2], 0.5f, &node, 1);
     ends[1] = add_scaling(graph, x[2], 5, &node, 1);
     node = add_copy(graph, &copy, ends, 2);
     (void)add_scaling(graph, x[3], 0.5f, &node, 1);
@@ -215,8 +216,30 @@ static void joined(void)
         MUST(cuMemcpy3DAsync(&out, stream));
         MUST(cuMemsetD32Async(x[3], 7, N, stream));
     }
-    show("joined");
+    show(name);
     destroy(exec, graph);
+}
+
+static void joined(void)
+{
+    join_behind(new_graph(), NULL, 0, "joined");
+}
+
+static void do_nothing(void *unused)
+{
+    (void)unused;
+}
+
+/* A graph with a host function runs once: its nodes are the program's work. One branch takes
+ * longer than the other one. */
+static void joined_behind_host(void)
+{
+    CUDA_HOST_NODE_PARAMS call = {.fn = do_nothing};
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+
+    MUST(cuGraphAddHostNode(&node, graph, NULL, 0, &call));
+    join_behind(graph, &node, 3, "joined behind the host");
 }
 
 /* A node that is launched cooperatively, with blocks enough for it to matter. */
@@ -950,7 +973,7 @@ static void waits_alone(void)
     destroy(exec, graph);
 }
 
-/* A kernel in the middle goes wrong. */
+/* A kernel in the middle goes wrong, and two stand behind it. */
 static void faulty(void)
 {
     CUgraphNode nodes[3], node;
@@ -964,6 +987,7 @@ static void faulty(void)
     MUST(cuFuncGetModule(&module, scale));
     MUST(cuModuleGetFunction(&p.func, module, "out_of_bounds"));
     MUST(cuGraphAddKernelNode(&node, graph, &nodes[2], 1, &p));
+    node = add_scaling(graph, x[0], 2, &node, 1);
     (void)add_scaling(graph, x[0], 2, &node, 1);
     exec = executable(graph);
     printf("launch: %d\n", cuGraphLaunch(exec, stream));
@@ -1193,6 +1217,7 @@ int main(int argc, char **argv)
         {"counter_before_last", counter_before_last},
         {"allocates", allocates},
         {"joined", joined},
+        {"joined_behind_host", joined_behind_host},
         {"cooperative", cooperative},
         {"from_device", from_device},
         {0}};

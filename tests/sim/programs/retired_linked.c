@@ -93,8 +93,8 @@ static void prefers(void)
 
     MUST(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     free(image);
-    MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
-    MUST(cuKernelGetFunction(&k.scale, kernel));
+    MUST(cuLibraryGetKernel(&kernel, library, "count_down"));
+    MUST(cuKernelGetFunction(&k.count_down, kernel));
     for (unsigned i = 0; i < ROUNDS; i++) {
         MUST(cuFuncSetCacheConfig(k.scale, CU_FUNC_CACHE_PREFER_L1));
         MUST(cuFuncSetCacheConfig(k.count_down, CU_FUNC_CACHE_PREFER_SHARED));

@@ -1,7 +1,8 @@
 /*
  * threads_linked [shared|own|default|captures] [N]: N threads (4) launch at the same time, each in
  * a stream of its own on the context they share, each in a context of its own, or all in stream 0.
- * "captures": as "shared", and the main thread captures a launch over and over meanwhile.
+ * "captures": as "shared", and the main thread, which has made a launch before, captures one over
+ * and over meanwhile.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -79,20 +80,26 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-/* No work of another thread may end the capture. */
-static void capture_often(struct work *w)
+static void launch_on_nothing(struct work *w, CUstream stream)
 {
     unsigned n = 0;
     float factor = 2.0f;
     CUdeviceptr p = 0;
     void *params[] = {&p, &n, &factor};
+
+    launch(w, "scale_in_place", 1, 1, 128, 1, 0, stream, params);
+}
+
+/* No work of another thread may end the capture. */
+static void capture_often(struct work *w)
+{
     CUstream stream;
     CUgraph graph;
 
     MUST(w->gpu->StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     while (atomic_load(&running) > 0) {
         MUST(w->gpu->StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-        launch(w, "scale_in_place", 1, 1, 128, 1, 0, stream, params);
+        launch_on_nothing(w, stream);
         MUST(w->gpu->StreamEndCapture(stream, &graph));
         MUST(w->gpu->GraphDestroy(graph));
     }
@@ -108,6 +115,7 @@ int main(int argc, char **argv)
     struct work w = {.gpu = &gpu};
     CUcontext context;
     CUdevice device;
+    bool captures = strcmp(mode, "captures") == 0;
 
     if (count > MAX_THREADS)
         count = MAX_THREADS;
@@ -115,6 +123,10 @@ int main(int argc, char **argv)
     snippets_open(&w);
     MUST(gpu.DeviceGet(&device, 0));
     MUST(gpu.DevicePrimaryCtxRetain(&context, device));
+    if (captures) {
+        MUST(gpu.CtxSetCurrent(context));
+        launch_on_nothing(&w, NULL);
+    }
     memset(workers, 0, sizeof(workers));
     atomic_store(&running, count);
     for (unsigned i = 0; i < count; i++) {
@@ -123,14 +135,12 @@ int main(int argc, char **argv)
         workers[i].context = context;
         workers[i].own_context = strcmp(mode, "own") == 0;
         workers[i].own_stream = strcmp(mode, "default") != 0;
-        workers[i].rounds = strcmp(mode, "captures") == 0 ? ROUNDS_BESIDE_CAPTURES : ROUNDS;
+        workers[i].rounds = captures ? ROUNDS_BESIDE_CAPTURES : ROUNDS;
         if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) != 0)
             return 2;
     }
-    if (strcmp(mode, "captures") == 0) {
-        MUST(gpu.CtxSetCurrent(context));
+    if (captures)
         capture_often(&w);
-    }
     for (unsigned i = 0; i < count; i++) {
         if (pthread_join(workers[i].thread, NULL) != 0)
             return 2;
