@@ -310,6 +310,11 @@ static void wide_waits(void)
     wide_and_waiting(5, 1);
 }
 
+static void wide_waits_often(void)
+{
+    wide_and_waiting(5, ROUNDS);
+}
+
 static void wide_waits_once(void)
 {
     wide_and_waiting(1, ROUNDS);
@@ -1184,6 +1189,7 @@ int main(int argc, char **argv)
         {"branches", branches},
         {"wide", wide},
         {"wide_waits", wide_waits},
+        {"wide_waits_often", wide_waits_often},
         {"wide_waits_once", wide_waits_once},
         {"wide_changed", wide_changed},
         {"wide_enabled", wide_enabled},
