@@ -145,12 +145,12 @@ static void a_renamed_kernel_is_known_by_its_code(void **state)
              (const struct expected[]){
                  {"old()", "now()", GP_MATCH_SAME, false,
                   "the same machine code, the same configuration, launched as often"},
-                 {NULL}});
+                 {0}});
     pairs_as("renamed, in other blocks",
              (const struct kernel[MOST]){K("old()", 8, 64, .code = "abcdef")},
              (const struct kernel[MOST]){K("now()", 4, 128, .code = "abcdef")}, NULL,
              (const struct expected[]){
-                 {"old()", "now()", GP_MATCH_CHANGED, false, "the same machine code"}, {NULL}});
+                 {"old()", "now()", GP_MATCH_CHANGED, false, "the same machine code"}, {0}});
     pairs_as(
         "the code of two, by their configurations",
         (const struct kernel[MOST]){K("f<int>()", 8, 64, .code = "ab"),
@@ -160,7 +160,7 @@ static void a_renamed_kernel_is_known_by_its_code(void **state)
         NULL,
         (const struct expected[]){{"f<int>()", "g<int>()", GP_MATCH_SAME, false, NULL},
                                   {"f<unsigned>()", "g<unsigned>()", GP_MATCH_SAME, false, NULL},
-                                  {NULL}});
+                                  {0}});
     pairs_as(
         "the code of two that nothing else distinguishes",
         (const struct kernel[MOST]){K("f<int>()", 8, 64, .code = "ab"),
@@ -170,7 +170,7 @@ static void a_renamed_kernel_is_known_by_its_code(void **state)
         NULL,
         (const struct expected[]){{"f<int>()", "g<int>()", GP_MATCH_PROPOSED, true, NULL},
                                   {"f<unsigned>()", "g<unsigned>()", GP_MATCH_PROPOSED, true, NULL},
-                                  {NULL}});
+                                  {0}});
 }
 
 static void a_name_that_people_give_counts_more_than_the_code(void **state)
@@ -185,7 +185,7 @@ static void a_name_that_people_give_counts_more_than_the_code(void **state)
              NULL,
              (const struct expected[]){{"fast()", "fast()", GP_MATCH_SAME, false, NULL},
                                        {"slow()", "slow()", GP_MATCH_SAME, false, NULL},
-                                       {NULL}});
+                                       {0}});
     pairs_as("exchanged",
              (const struct kernel[MOST]){K("fast()", 8, 64, .code = "f"),
                                          K("slow()", 8, 64, .code = "s")},
@@ -194,7 +194,7 @@ static void a_name_that_people_give_counts_more_than_the_code(void **state)
              NULL,
              (const struct expected[]){{"fast()", "fast()", GP_MATCH_SAME, false, NULL},
                                        {"slow()", "slow()", GP_MATCH_SAME, false, NULL},
-                                       {NULL}});
+                                       {0}});
     /* A compiler numbers its kernels anew when there is one more. */
     pairs_as("numbered",
              (const struct kernel[MOST]){K("triton_poi_fused_add_0", 8, 64, .code = "x"),
@@ -207,7 +207,7 @@ static void a_name_that_people_give_counts_more_than_the_code(void **state)
                  {"triton_poi_fused_add_0", "triton_poi_fused_add_1", GP_MATCH_SAME, false, NULL},
                  {"triton_poi_fused_add_1", "triton_poi_fused_add_2", GP_MATCH_SAME, false, NULL},
                  {"-", "triton_poi_fused_add_0", GP_MATCH_NEW, false, NULL},
-                 {NULL}});
+                 {0}});
 }
 
 static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state)
@@ -225,7 +225,7 @@ static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state
              "about 100 % of the machine code alike, the same configuration, launched as often"},
             {"x()", "-", GP_MATCH_GONE, false, NULL},
             {"-", "y()", GP_MATCH_NEW, false, NULL},
-            {NULL}});
+            {0}});
     pairs_as("two are as much alike",
              (const struct kernel[MOST]){K("old()", 8, 64, .code = "abcdefgh")},
              (const struct kernel[MOST]){K("one()", 8, 64, .code = "abcdefgh 2"),
@@ -233,7 +233,7 @@ static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state
              NULL,
              (const struct expected[]){{"old()", "one()", GP_MATCH_PROPOSED, true, NULL},
                                        {"-", "two()", GP_MATCH_NEW, false, NULL},
-                                       {NULL}});
+                                       {0}});
     pairs_as(
         "the line of a template, with another parameter",
         (const struct kernel[MOST]){
@@ -247,7 +247,7 @@ static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state
             {"void f<float>(float*)", "void g<double>(double*)", GP_MATCH_PROPOSED, false, NULL},
             {"-", "h()", GP_MATCH_NEW, false, NULL},
             {"-", "i()", GP_MATCH_NEW, false, NULL},
-            {NULL}});
+            {0}});
     /* Without code, as a baseline of a version before has it. */
     pairs_as("the configuration",
              (const struct kernel[MOST]){K("old()", 8, 64, .launches = 5),
@@ -260,13 +260,13 @@ static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state
                                         "the same configuration, launched as often"},
                                        {"x()", "-", GP_MATCH_GONE, false, NULL},
                                        {"-", "y()", GP_MATCH_NEW, false, NULL},
-                                       {NULL}});
+                                       {0}});
     pairs_as("the configuration, but quite another code",
              (const struct kernel[MOST]){K("old()", 8, 64, .code = "abc")},
              (const struct kernel[MOST]){K("now()", 8, 64, .code = "xyz")}, NULL,
              (const struct expected[]){{"old()", "-", GP_MATCH_GONE, false, NULL},
                                        {"-", "now()", GP_MATCH_NEW, false, NULL},
-                                       {NULL}});
+                                       {0}});
     /* The first half of a kernel that was split in two is no more than a half of it. */
     pairs_as("split", (const struct kernel[MOST]){K("both()", 8, 64, .code = "abcdef")},
              (const struct kernel[MOST]){K("first()", 8, 64, .code = "abc", .launches = 2),
@@ -275,7 +275,7 @@ static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state
              (const struct expected[]){{"both()", "-", GP_MATCH_GONE, false, NULL},
                                        {"-", "first()", GP_MATCH_NEW, false, NULL},
                                        {"-", "second()", GP_MATCH_NEW, false, NULL},
-                                       {NULL}});
+                                       {0}});
     pairs_as(
         "a parameter of a template",
         (const struct kernel[MOST]){
@@ -287,7 +287,7 @@ static void a_changed_name_and_code_are_proposed_with_their_reasons(void **state
         NULL,
         (const struct expected[]){{"void f<16>()", "void f<16>()", GP_MATCH_SAME, false, NULL},
                                   {"void f<8>()", "void f<32>()", GP_MATCH_PROPOSED, false, NULL},
-                                  {NULL}});
+                                  {0}});
 }
 
 static void a_pair_by_hand_is_a_fact(void **state)
@@ -303,7 +303,7 @@ static void a_pair_by_hand_is_a_fact(void **state)
         {"void add<int>(int*)", "ours::sum(int*)", GP_MATCH_SAME, false, NULL},
         {"void add<int>(int*)", "ours::sum(int*)", GP_MATCH_SAME, false, NULL},
         {"both()", "both()", GP_MATCH_SAME, false, NULL},
-        {NULL}};
+        {0}};
     static const char *const ways[] = {"add<int>=ours::sum", "void add<int>(int*)=ours::sum(int*)",
                                        "add*=*sum", "regex:int.=regex:ours"};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
@@ -318,7 +318,7 @@ static void a_pair_by_hand_is_a_fact(void **state)
                  {"both()", "-", GP_MATCH_GONE, false, NULL},
                  {"-", "ours::sum(int*)", GP_MATCH_NEW, false, NULL},
                  {"-", "ours::sum(int*)", GP_MATCH_NEW, false, NULL},
-                 {NULL}});
+                 {0}});
 }
 
 static void a_wrong_pair_is_explained(void **state)
