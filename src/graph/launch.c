@@ -44,8 +44,10 @@ static CUresult run_whole(const struct gp_launch *call)
         result = graph_wait_at(&target, ended);
     if (result == CUDA_SUCCESS)
         result = w->real(w->exec, call->stream);
-    if (result == CUDA_SUCCESS && w->unending && gp_captures() == 0)
+    if (result == CUDA_SUCCESS && w->unending && gp_captures_hold_off()) {
         gp_unending_launched(call->stream, call->per_thread_stream, true);
+        gp_captures_let_begin();
+    }
     return result;
 }
 

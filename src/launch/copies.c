@@ -1,6 +1,7 @@
 #include "launch/copies.h"
 
 #include "base/floating.h"
+#include "gate/captures.h"
 #include "launch/inside.h"
 
 #include <pthread.h>
@@ -62,9 +63,12 @@ static void add_time(struct pair *p)
     total->seconds += seconds;
 }
 
-/* Takes the time of copies that are over, `most` at the most. */
+/* Takes the time of copies that are over, `most` at the most; of none while anything is captured:
+ * to ask an event would end that. */
 static void read_pool(struct gp_copy_pool *pool, unsigned most)
 {
+    if (!gp_captures_hold_off())
+        return;
     for (unsigned i = 0; i < MOST_PAIRS && most > 0; i++) {
         struct pair *p = &pool->pairs[(pool->next + i) % MOST_PAIRS];
         if (p->state != WAITING)
@@ -77,6 +81,7 @@ static void read_pool(struct gp_copy_pool *pool, unsigned most)
             add_time(p);
         p->state = FREE;
     }
+    gp_captures_let_begin();
 }
 
 /* The pool of a context, a new one where there is room; NULL where there is none. */

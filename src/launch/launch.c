@@ -146,13 +146,31 @@ void gp_launch_before_stream_goes(CUstream stream)
     drain_before((struct gp_program_change){.stream = stream});
 }
 
+/* The gate is not locked. */
+static bool release_memory(void)
+{
+    bool held_off = gp_captures_hold_off();
+    bool released = gp_snapshot_release_memory(!held_off);
+    if (held_off)
+        gp_captures_let_begin();
+    return released;
+}
+
+static bool await_held(void)
+{
+    bool held_off = gp_captures_hold_off();
+    bool rests = held_off && gp_snapshot_await_held();
+    if (held_off)
+        gp_captures_let_begin();
+    return rests;
+}
+
 bool gp_launch_release_memory(void)
 {
-    bool captures = gp_captures() > 0;
     gp_launch_before_change();
-    if (!captures && gp_snapshot_await_held())
+    if (await_held())
         gp_launch_before_change();
-    return gp_snapshot_release_memory(captures);
+    return release_memory();
 }
 
 void gp_launch_enter_before_change(void)
@@ -164,7 +182,7 @@ void gp_launch_enter_before_change(void)
 bool gp_launch_leave_memory(void)
 {
     gp_launch_enter_before_change();
-    return gp_snapshot_release_memory(gp_captures() > 0);
+    return release_memory();
 }
 
 /* ---- which launches -------------------------------------------------------------------------- */
@@ -253,8 +271,10 @@ static CUresult run_unending(const struct gp_launch *call)
 {
     gp_gate_enter();
     CUresult result = run_programs(call);
-    if (result == CUDA_SUCCESS && gp_captures() == 0)
+    if (result == CUDA_SUCCESS && gp_captures_hold_off()) {
         note_unending(call);
+        gp_captures_let_begin();
+    }
     gp_gate_leave();
     return result;
 }

@@ -1,6 +1,8 @@
 /* launch/copies: the kind, the bytes and the time of the program's copies. On a driver of a few
  * functions made here: an event is reached once a copy is said to have ended. */
 #include "launch/copies.h"
+
+#include "gate/captures.h"
 #include "launch/inside.h"
 
 #include <setjmp.h>
@@ -43,6 +45,7 @@ static CUresult fake_record(CUevent event, CUstream stream)
 
 static CUresult fake_query(CUevent event)
 {
+    assert_int_equal(gp_captures(), 0); /* it would end one */
     return times[(uintptr_t)event] > 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
@@ -193,6 +196,18 @@ static void sides_make_the_kind(void **state)
     assert_int_equal(gp_copy_bytes_3d(NULL), 0);
 }
 
+static void no_event_is_asked_while_anything_is_captured(void **state)
+{
+    (void)state;
+    const struct gp_copies before = total_of(GP_DEVICE_TO_HOST);
+    copies(GP_DEVICE_TO_HOST, 3, CUDA_SUCCESS);
+    gp_capture_begins(STREAM, false);
+    copies(GP_DEVICE_TO_HOST, 3, CUDA_SUCCESS);
+    assert_int_equal(total_of(GP_DEVICE_TO_HOST).timed, before.timed);
+    gp_capture_ends(STREAM, false);
+    assert_int_equal(total_of(GP_DEVICE_TO_HOST).timed, before.timed + 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +216,7 @@ int main(void)
         cmocka_unit_test_setup(copies_that_fail_are_not_counted, begin),
         cmocka_unit_test_setup(copies_without_events_are_counted, begin),
         cmocka_unit_test_setup(times_are_read_before_their_context_goes, begin),
+        cmocka_unit_test_setup(no_event_is_asked_while_anything_is_captured, begin),
         cmocka_unit_test_setup(sides_make_the_kind, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
