@@ -16,6 +16,7 @@
  * loop or in two threads. */
 #include "code/addresses.h"
 
+#include "code/address_flow.h"
 #include "code/encoding.h"
 #include "code/instruction.h"
 
@@ -133,16 +134,47 @@ static bool moves_to_itself(const unsigned char *code)
     return gp_bits(word, 0, 12) == MOV_OF_REGISTER && gp_bits(word, 16, 8) == gp_bits(word, 32, 8);
 }
 
-bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
+/* Words side by side may be loaded one by one: where there are two such loads, and in code that is
+ * not optimized, where there are two at all. */
+static bool has_words_side_by_side(const unsigned char *code, size_t size, int cc)
 {
-    const unsigned char *bytes = code;
+    struct words words = {.count = 0};
+    bool optimized = true, apart = true;
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size && apart; at += GP_INSTRUCTION_BYTES) {
+        const struct gp_instruction i = gp_instruction_decode(code + at, cc);
+        optimized = optimized && !moves_to_itself(code + at);
+        if (i.bytes == WORD_BYTES)
+            apart = !may_load_address(&words, code + at, cc);
+    }
+    return !apart || (!optimized && words.count > 1);
+}
+
+/* A first glance, by the widths of loads alone. */
+static bool may_load_any(const unsigned char *code, size_t size, int cc)
+{
     struct words words = {.count = 0};
     bool optimized = true;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
-        optimized = optimized && !moves_to_itself(bytes + at);
-        if (may_load_address(&words, bytes + at, cc) ||
-            gp_instruction_leaves(bytes + at, at, size, cc))
+        optimized = optimized && !moves_to_itself(code + at);
+        if (may_load_address(&words, code + at, cc) ||
+            gp_instruction_leaves(code + at, at, size, cc))
             return true;
     }
     return !optimized && words.count > 1;
+}
+
+bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
+{
+    unsigned found;
+    return may_load_any(code, size, cc) &&
+           (!gp_address_flow(code, size, cc, !has_words_side_by_side(code, size, cc), &found) ||
+            (found & GP_ADDRESS_LOADED));
+}
+
+enum gp_write_addresses gp_code_write_addresses(const void *code, size_t size, int cc)
+{
+    unsigned found;
+    if (!gp_address_flow(code, size, cc, false, &found) || (found & GP_ADDRESS_FROM_ANSWER))
+        return GP_WRITES_ANYWHERE;
+    return found & GP_WRITES_AT_LOADED ? GP_WRITES_BY_INPUT : GP_WRITES_BY_PARAMETERS;
 }

@@ -12,4 +12,12 @@
  * not read. */
 bool gp_code_may_load_addresses(const void *code, size_t size, int cc);
 
+/* The things on which the addresses depend that a function writes to. */
+enum gp_write_addresses {
+    GP_WRITES_BY_PARAMETERS, /* on its parameters and the positions of its threads */
+    GP_WRITES_BY_INPUT,      /* on numbers in memory, too */
+    GP_WRITES_ANYWHERE       /* on the order of its threads as well; or that is not known */
+};
+enum gp_write_addresses gp_code_write_addresses(const void *code, size_t size, int cc);
+
 #endif

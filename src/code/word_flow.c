@@ -14,7 +14,7 @@ static uint64_t set_of_words(const struct gp_word_walk *w, unsigned offset, unsi
 }
 
 /* The words on which `count` registers from the first one on depend. */
-static uint64_t registers(const struct gp_word_walk *w, unsigned first, unsigned count)
+uint64_t gp_registers(const struct gp_word_walk *w, unsigned first, unsigned count)
 {
     uint64_t words = 0;
     for (unsigned r = first; r < first + count && r < NO_REGISTER; r++)
@@ -40,8 +40,8 @@ static unsigned uniform_at(const struct gp_word_walk *w, const uint64_t word[2],
 
 /* The words on which `count` uniform registers depend. The number of the first one stands at that
  * bit. */
-static uint64_t uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
-                        unsigned count)
+uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
+                    unsigned count)
 {
     const unsigned first = uniform_at(w, word, bit), end = no_uniform(w);
     uint64_t words = 0;
@@ -59,7 +59,19 @@ static void write(uint64_t *of, unsigned end, unsigned first, unsigned count, un
         of[first + i] = words | (i < surely ? 0 : of[first + i]);
 }
 
-static bool is_predicated(const uint64_t word[2])
+void gp_write_registers(struct gp_word_walk *w, unsigned first, unsigned count, unsigned surely,
+                        uint64_t facts)
+{
+    write(w->now.of, NO_REGISTER, first, count, surely, facts);
+}
+
+void gp_write_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
+                      unsigned surely, uint64_t facts)
+{
+    write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count, surely, facts);
+}
+
+bool gp_is_predicated(const uint64_t word[2])
 {
     return gp_bits(word, 12, 4) != NO_PREDICATE;
 }
@@ -73,14 +85,14 @@ static bool has_constant(const uint64_t word[2])
     return form == 3 || form == 5;
 }
 
-static bool has_uniform(const uint64_t word[2])
+bool gp_has_uniform(const uint64_t word[2])
 {
     const unsigned form = gp_bits(word, 9, 3);
     return form == 6 || form == 7;
 }
 
 /* Arithmetic takes no constants since 10.0: where it named one, it names a register. */
-static bool has_register(const struct gp_word_walk *w, const uint64_t word[2])
+bool gp_has_register(const struct gp_word_walk *w, const uint64_t word[2])
 {
     const unsigned opcode = gp_bits(word, 0, 9);
     return gp_bits(word, 9, 3) == 1 || (has_constant(word) && w->cc >= 100) || opcode == I2FP;
@@ -96,9 +108,7 @@ static uint64_t constant(struct gp_word_walk *w, const uint64_t word[2], unsigne
     return words;
 }
 
-/* Bits 64 to 71 have the second operand where the third one is a number, a constant or a uniform
- * register, else the third one. */
-static bool third_is_elsewhere(const uint64_t word[2])
+bool gp_third_is_elsewhere(const uint64_t word[2])
 {
     const unsigned form = gp_bits(word, 9, 3);
     return form == 2 || form == 3 || form == 7;
@@ -109,36 +119,36 @@ static bool third_is_elsewhere(const uint64_t word[2])
 static uint64_t operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
                          unsigned third)
 {
-    const bool elsewhere = third_is_elsewhere(word);
+    const bool elsewhere = gp_third_is_elsewhere(word);
     const unsigned middle = elsewhere ? third : count, last = elsewhere ? count : third;
-    uint64_t words = registers(w, gp_bits(word, 24, 8), count) |
-                     registers(w, gp_bits(word, 64, 8), last) | constant(w, word, 4 * middle);
-    if (has_register(w, word))
-        words |= registers(w, gp_bits(word, 32, 8), middle);
-    if (has_uniform(word))
-        words |= uniform(w, word, 32, middle);
+    uint64_t words = gp_registers(w, gp_bits(word, 24, 8), count) |
+                     gp_registers(w, gp_bits(word, 64, 8), last) | constant(w, word, 4 * middle);
+    if (gp_has_register(w, word))
+        words |= gp_registers(w, gp_bits(word, 32, 8), middle);
+    if (gp_has_uniform(word))
+        words |= gp_uniform(w, word, 32, middle);
     return words;
 }
 
-static bool is_matrix(unsigned opcode, int cc)
+bool gp_is_matrix(unsigned opcode, int cc)
 {
     return opcode == IMMA || is_between(opcode, HMMA, DMMA) || (opcode == VIADD && cc < 90);
 }
 
 /* The words that an instruction of no known kind may read: its operands, or the address and the
  * data of memory, stand in bits 16 to 39 and 64 to 71, and those of a matrix in 40 to 47, too. */
-static uint64_t all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
     static const uint8_t fields[] = {24, 32, 64, 16, 40};
-    const bool matrix = is_matrix(opcode, w->cc);
+    const bool matrix = gp_is_matrix(opcode, w->cc);
     const unsigned count = matrix ? MOST_OF_MATRIX : MOST_IN_ROW;
     /* The result alone stands in bits 16 to 23 of those that are not about memory. */
     const unsigned used = matrix ? 5 : opcode >= FIRST_OF_MEMORY ? 4 : 3;
     uint64_t words = constant(w, word, 8);
     for (unsigned f = 0; f < used; f++)
         if (fields[f] != 32 || opcode >= FIRST_OF_MEMORY || !has_constant(word) || w->cc >= 100)
-            words |= registers(w, gp_bits(word, fields[f], 8), count) |
-                     uniform(w, word, fields[f], count);
+            words |= gp_registers(w, gp_bits(word, fields[f], 8), count) |
+                     gp_uniform(w, word, fields[f], count);
     return words;
 }
 
@@ -191,7 +201,7 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opc
     const bool both = kind == ARITHMETIC || opcode == DADD || opcode == DMUL || opcode == DFMA ||
                       opcode == IMAD_WIDE;
     write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), results,
-          is_predicated(word) ? 0 : (both ? results : 1), words);
+          gp_is_predicated(word) ? 0 : (both ? results : 1), words);
 }
 
 static void compare(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
@@ -214,16 +224,16 @@ static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsign
     if (!by_number && bank == 0)
         w->lost = true; /* any of the parameters */
     if (!by_number)
-        w->not_data |= registers(w, gp_bits(word, 24, 8), 1) | uniform(w, word, 24, 1);
+        w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 1) | gp_uniform(w, word, 24, 1);
     if (bank == 0 && by_number)
         words = set_of_words(w, offset / 4 * 4, offset % 4 + width);
     w->read |= words;
     if (to_uniform)
         write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count,
-              is_predicated(word) ? 0 : count, words);
+              gp_is_predicated(word) ? 0 : count, words);
     else
-        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count, is_predicated(word) ? 0 : count,
-              words);
+        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count,
+              gp_is_predicated(word) ? 0 : count, words);
 }
 
 static unsigned registers_of(unsigned bytes)
@@ -235,10 +245,10 @@ static void load(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const bool halves = bytes > 4 * MOST_IN_ROW; /* the first one stands in bits 64 to 71 */
     const unsigned count = halves ? MOST_IN_ROW : registers_of(bytes);
-    w->not_data |=
-        registers(w, gp_bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
+    w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 2) | gp_uniform(w, word, 32, 2) |
+                   gp_uniform(w, word, 64, 2);
     write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count,
-          is_predicated(word) || bytes == 0 || halves ? 0 : count, w->memory);
+          gp_is_predicated(word) || bytes == 0 || halves ? 0 : count, w->memory);
     if (halves)
         write(w->now.of, NO_REGISTER, gp_bits(word, 64, 8), count, 0, w->memory);
 }
@@ -251,24 +261,24 @@ static void note_stored(struct gp_word_walk *w, uint64_t words)
 
 static void store(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
-    w->not_data |= registers(w, gp_bits(word, 24, 8), 2) | uniform(w, word, 64, 2);
+    w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 2) | gp_uniform(w, word, 64, 2);
     if (bytes <= 4 * MOST_IN_ROW) {
-        note_stored(w, registers(w, gp_bits(word, 32, 8), registers_of(bytes)));
+        note_stored(w, gp_registers(w, gp_bits(word, 32, 8), registers_of(bytes)));
         return;
     }
-    w->not_data |= uniform(w, word, 32, 2);
-    note_stored(w, registers(w, gp_bits(word, 16, 8), MOST_IN_ROW) |
-                       registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
-                       registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
+    w->not_data |= gp_uniform(w, word, 32, 2);
+    note_stored(w, gp_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW) |
+                       gp_registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
+                       gp_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
 }
 
 /* The answer, if there is one, is from memory. */
 static void change(struct gp_word_walk *w, const uint64_t word[2], bool answers)
 {
-    w->not_data |=
-        registers(w, gp_bits(word, 24, 8), 2) | uniform(w, word, 32, 2) | uniform(w, word, 64, 2);
-    note_stored(w, registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
-                       registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
+    w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 2) | gp_uniform(w, word, 32, 2) |
+                   gp_uniform(w, word, 64, 2);
+    note_stored(w, gp_registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
+                       gp_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
     if (!answers)
         return;
     w->not_data |= w->memory; /* it may come as a condition */
@@ -279,7 +289,7 @@ static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned 
 {
     const bool loads =
         (opcode >= FIRST_OF_MEMORY && opcode != SHFL && opcode != LDGSTS) || opcode == LDSM;
-    w->not_data |= all_operands(w, word, opcode);
+    w->not_data |= gp_all_operands(w, word, opcode);
     if (loads) {
         write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
         write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), MOST_IN_ROW, 0, w->memory);
@@ -303,7 +313,8 @@ static bool may_read_any(enum gp_op op)
     }
 }
 
-void gp_word_step(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
+                       const struct gp_instruction *i)
 {
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const enum gp_word_kind kind = gp_word_kind_of(word, i, w->cc);
@@ -312,11 +323,11 @@ void gp_word_step(struct gp_word_walk *w, const uint64_t word[2], const struct g
     case NOTHING:
         break;
     case SPECIAL:
-        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), 1, is_predicated(word) ? 0 : 1, 0);
+        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), 1, gp_is_predicated(word) ? 0 : 1, 0);
         break;
     case SPECIAL_UNIFORM:
         write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), 1,
-              is_predicated(word) ? 0 : 1, 0);
+              gp_is_predicated(word) ? 0 : 1, 0);
         break;
     case ARITHMETIC:
     case DOUBLE:

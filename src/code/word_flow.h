@@ -1,5 +1,6 @@
-/* How data words go from instruction to instruction, see data_words.c. Only for that, word_kinds.c
- * and word_flow.c. */
+/* How the contents of registers go from instruction to instruction: a walk through a function
+ * (word_walk.c), with a step for each question (word_flow.c, address_flow.c). Only for these and
+ * the files that ask. */
 #ifndef GPUPROF_CODE_WORD_FLOW_H
 #define GPUPROF_CODE_WORD_FLOW_H
 
@@ -17,11 +18,16 @@
 #define MOST_IN_ROW 4u
 #define MOST_OF_MATRIX 16u
 
-/* The words that each register may depend on. */
+/* A set of up to 64 facts for each register: the words that it may depend on, say. */
 struct gp_word_state {
     uint64_t of[256];
     uint64_t uniform[UNIFORM_REGISTERS];
 };
+
+struct gp_word_walk;
+/* Takes one instruction into account. */
+typedef void gp_word_step(struct gp_word_walk *w, const uint64_t word[2],
+                          const struct gp_instruction *i);
 
 struct gp_word_walk {
     const unsigned char *code;
@@ -32,8 +38,11 @@ struct gp_word_walk {
     struct gp_word_state synced; /* at any barrier of diverged threads: they go on somewhere else */
     struct gp_word_state **at;   /* by instruction: where a branch leads; NULL elsewhere */
     bool any_synced, changed, lost;
-    uint64_t memory; /* that stored numbers depend on */
+    uint64_t memory; /* the facts of stored numbers */
     uint64_t read, not_data;
+    uint64_t found;   /* by the step */
+    bool words_apart; /* no two words of memory are loaded from side by side */
+    gp_word_step *step;
 };
 
 /* Opcodes by their nine bits, see opcodes.def. */
@@ -142,7 +151,34 @@ static inline bool is_between(unsigned opcode, unsigned first, unsigned last)
 /* word_kinds.c */
 enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instruction *i, int cc);
 
-/* Takes one instruction into account (word_flow.c). */
-void gp_word_step(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i);
+/* Walks through `size` bytes of code for compute capability cc / 10 until nothing changes: *w is
+ * zeroed, but for its step and the facts that hold before. False where that is not to be had: it
+ * calls another function or goes to an address that it computes, is too long, or out of memory
+ * (word_walk.c). */
+bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size, int cc);
+
+/* Where data words get to (word_flow.c). */
+void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
+                       const struct gp_instruction *i);
+
+/* For steps, in word_flow.c: the facts of `count` registers or uniform ones from the first on, of
+ * all operands that an instruction of no known kind may read; and its result. */
+uint64_t gp_registers(const struct gp_word_walk *w, unsigned first, unsigned count);
+uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
+                    unsigned count);
+uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode);
+/* Bits 64 to 71 have the second operand where the third one is a number, a constant or a uniform
+ * register, else the third one. */
+bool gp_third_is_elsewhere(const uint64_t word[2]);
+bool gp_has_uniform(const uint64_t word[2]);
+bool gp_has_register(const struct gp_word_walk *w, const uint64_t word[2]);
+bool gp_is_matrix(unsigned opcode, int cc);
+bool gp_is_predicated(const uint64_t word[2]);
+/* Replaces the facts of `count` registers, of those that it surely writes in every thread; adds to
+ * the others'. */
+void gp_write_registers(struct gp_word_walk *w, unsigned first, unsigned count, unsigned surely,
+                        uint64_t facts);
+void gp_write_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
+                      unsigned surely, uint64_t facts);
 
 #endif

@@ -28,6 +28,7 @@
 #define LOAD_GENERIC I(0x0000000402037980, 0x000ea8000c101900) /* LD.E R3, desc[UR4][R2.64] */
 #define LOAD_GENERIC_AT_4 I(0x0000040402047980, 0x000ea8000c101900)
 #define EXCHANGE I(0x000000ff020879a8, 0x000eae000c1ee1c4) /* ATOMG.E.EXCH PT, R8, [R2.64], RZ */
+#define EXCHANGE_TO_4 I(0x000000ff020479a8, 0x000eae000c1ee1c4)
 #define EXCHANGE_AT_4 I(0x000004ff020979a8, 0x000ea8000c1ee1c4)
 /* Instructions for compute capability 7.5, where their numbers stand in other bits. */
 #define LOAD_GENERIC_OLD I(0x0000000004087980, 0x0001620000116900)      /* LD.E R8, [R4] */
@@ -38,16 +39,29 @@
 #define LOAD_SHARED I(0x00000000000b7984, 0x000e280000000800)           /* LDS */
 #define ADD_CONSTANT \
     I(0x00c0200000007a10, 0x000fc80007f1e0ff) /* IADD3 R0, P0, R0, c[0x3][0x80], RZ */
+#define ADD_CONSTANT_TO_5 I(0x00c0200000057a10, 0x000fc80007f1e0ff)
 #define MULTIPLY_CONSTANT                                                  \
     I(0x00c01a0002077a20, 0x004fe20000400000) /* FMUL R7, R2, c[0x3][0x68] \
                                                */
 #define ADD_PARAMETER \
     I(0x0000590000007a10, 0x000fc80007f1e0ff)              /* IADD3 R0, P0, R0, c[0x0][0x164] */
 #define CONSTANT I(0x00c01100ff037b82, 0x000e220000000800) /* LDC R3, c[0x3][0x44] */
-#define CONSTANT_AT_48 I(0x00c01200ff047b82, 0x000e220000000800) /* LDC R4, c[0x3][0x48] */
-#define CONSTANT_8 I(0x00c00200ff047b82, 0x000e620000000a00)     /* LDC.64 R4, c[0x3][0x8] */
-#define PARAMETER_8 I(0x00008400ff047b82, 0x000e620000000a00)    /* LDC.64 R4, c[0x0][0x210] */
-#define VARIABLE I(0x01000000ff027b82, 0x000e220000000a00)       /* LDC.64 R2, c[0x4][RZ] */
+#define CONSTANT_AT_48 I(0x00c01200ff047b82, 0x000e220000000800)   /* LDC R4, c[0x3][0x48] */
+#define CONSTANT_8 I(0x00c00200ff047b82, 0x000e620000000a00)       /* LDC.64 R4, c[0x3][0x8] */
+#define PARAMETER_8 I(0x00008400ff047b82, 0x000e620000000a00)      /* LDC.64 R4, c[0x0][0x210] */
+#define PARAMETER_8_TO_6 I(0x00008400ff067b82, 0x000e620000000a00) /* LDC.64 R6, c[0x0][0x210] */
+#define BACK_TO_FIRST I(0xfffffffc00d40947, 0x000fea000383ffff)    /* @P0 BRA -0x30 */
+#define VARIABLE I(0x01000000ff027b82, 0x000e220000000a00)         /* LDC.64 R2, c[0x4][RZ] */
+
+/* LDG.E RZ, desc[UR4][Rr.64] */
+#define AT(r) I(0x0000000400ff7981 | (uint64_t)(r) << 24, 0x000ea2000c1e1900)
+#define LOAD_1_TO_3 I(0x0000000404037981, 0x000ea4000c1e1100)   /* LDG.E.U8 R3, [R4] */
+#define LOAD_16_TO_4 I(0x0000000402047981, 0x000ea4000c1e1d00)  /* LDG.E.128 R4, [R2] */
+#define STORE_LOCAL_8 I(0x0000000400007387, 0x000fe20000100a00) /* STL.64 [R0], R4 */
+#define LOAD_LOCAL_8_TO_6 I(0x0000000004067983, 0x000ea20000100a00)
+#define ADD_FLOATS I(0x0000000504057221, 0x004fca0000000000)      /* FADD R5, R4, R5 */
+#define INDEX I(0x0000000404067825, 0x000fca00078e0206)           /* IMAD.WIDE R6, R4, 0x4, R6 */
+#define INDEX_OF_LOADED I(0x0000000406087825, 0x000fca00078e0204) /* IMAD.WIDE R8, R6, 0x4, R4 */
 
 #define MAY(...)                            \
     may((const uint64_t[][2]){__VA_ARGS__}, \
@@ -62,40 +76,77 @@ static void four_bytes_are_no_address(void **state)
 {
     (void)state;
     assert_false(MAY(PARAMETER_8, LOAD, LOAD_SHARED, BARRIER, EXIT));
-    assert_true(MAY(PARAMETER_8, LOAD_8, EXIT));
-    assert_true(MAY(PARAMETER_8, LOAD_LOCAL_8, EXIT));
+    assert_true(MAY(PARAMETER_8, LOAD_8, AT(4), EXIT));
+    assert_true(MAY(LOAD_8, STORE_LOCAL_8, LOAD_LOCAL_8_TO_6, AT(6), EXIT));
+    assert_false(MAY(LOAD_8, LOAD_LOCAL_8_TO_6, AT(6), EXIT));
+}
+
+static void numbers_that_become_no_address(void **state)
+{
+    (void)state;
+    assert_false(MAY(PARAMETER_8, LOAD_8, EXIT));
+    assert_true(MAY(LOAD_16_TO_4, AT(4), EXIT));
+    assert_true(MAY(LOAD_16_TO_4, AT(6), EXIT));
+    assert_false(MAY(LOAD_16_TO_4, ADD_FLOATS, AT(4), EXIT));
+    /* An index times its size, and an offset from an address that was loaded. */
+    assert_false(MAY(LOAD_16_TO_4, PARAMETER_8_TO_6, INDEX, AT(6), EXIT));
+    assert_true(MAY(LOAD_16_TO_4, INDEX_OF_LOADED, AT(8), EXIT));
+}
+
+static void in_a_loop(void **state)
+{
+    (void)state;
+    /* The address of one round is loaded in the round before. */
+    assert_true(MAY(AT(4), LOAD_16_TO_4, BACK_TO_FIRST, EXIT));
 }
 
 static void parts_of_an_address_that_is_not_aligned(void **state)
 {
     (void)state;
-    assert_true(MAY(LOAD_AT_4, LOAD_AT_8, EXIT));
-    assert_true(MAY(LOAD_AT_8, LOAD_SHARED, LOAD_AT_4, EXIT));
+    assert_true(MAY(LOAD_AT_4, LOAD_AT_8, AT(4), EXIT));
+    assert_true(MAY(LOAD_AT_8, LOAD_SHARED, LOAD_AT_4, AT(4), EXIT));
     assert_false(MAY(LOAD, LOAD_AT_8, EXIT));
     assert_false(MAY(LOAD, LOAD_OTHER, EXIT));
-    assert_true(MAY(LOAD_1, EXIT));
-    assert_true(MAY(LOAD_GENERIC, LOAD_GENERIC_AT_4, EXIT));
-    assert_true(MAY(LOAD_GENERIC_AT_4_OLD, LOAD_GENERIC_OLD, EXIT));
-    assert_false(MAY(LOAD_GENERIC_AT_8_OLD, LOAD_GENERIC_OLD, EXIT));
-    assert_true(MAY(EXCHANGE, EXCHANGE_AT_4, EXIT));
+    assert_true(MAY(LOAD_1_TO_3, AT(2), EXIT));
+    assert_false(MAY(LOAD_1, EXIT));
+    assert_true(MAY(LOAD_GENERIC, LOAD_GENERIC_AT_4, AT(3), EXIT));
+    assert_true(MAY(LOAD_GENERIC_AT_4_OLD, LOAD_GENERIC_OLD, AT(8), EXIT));
+    assert_false(MAY(LOAD_GENERIC_AT_8_OLD, LOAD_GENERIC_OLD, AT(8), EXIT));
+    assert_true(MAY(EXCHANGE, EXCHANGE_AT_4, AT(8), EXIT));
     assert_false(MAY(EXCHANGE, EXIT));
+}
+
+#define STORE_TO_6 I(0x0000000406007986, 0x004fe2000c101904) /* STG.E [R6], R4 */
+#define WRITES(...)                                             \
+    gp_code_write_addresses((const uint64_t[][2]){__VA_ARGS__}, \
+                            sizeof((const uint64_t[][2]){__VA_ARGS__}), 90)
+
+static void addresses_that_are_written(void **state)
+{
+    (void)state;
+    assert_int_equal(WRITES(LOAD, PARAMETER_8_TO_6, STORE_TO_6, EXIT), GP_WRITES_BY_PARAMETERS);
+    assert_int_equal(WRITES(LOAD_AT_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_INPUT);
+    assert_int_equal(WRITES(PARAMETER_8_TO_6, EXCHANGE_TO_4, INDEX, STORE_TO_6, EXIT),
+                     GP_WRITES_ANYWHERE);
+    assert_int_equal(WRITES(CALL, EXIT), GP_WRITES_ANYWHERE);
 }
 
 static void any_two_parts_in_code_that_is_not_optimized(void **state)
 {
     (void)state;
-    assert_true(MAY(LOAD, MOVE_TO_ITSELF, LOAD_OTHER, EXIT));
-    assert_true(MAY(LOAD, LOAD_OTHER, MOVE_TO_ITSELF, EXIT));
-    assert_false(MAY(LOAD, MOVE, LOAD_OTHER, EXIT));
+    assert_true(MAY(LOAD, MOVE_TO_ITSELF, LOAD_OTHER, AT(3), EXIT));
+    assert_true(MAY(LOAD, LOAD_OTHER, MOVE_TO_ITSELF, AT(3), EXIT));
+    assert_false(MAY(LOAD, MOVE, LOAD_OTHER, AT(3), EXIT));
     assert_false(MAY(LOAD, MOVE_TO_ITSELF, EXIT));
 }
 
 static void constants_of_the_module_but_not_parameters(void **state)
 {
     (void)state;
-    assert_true(MAY(CONSTANT_8, EXIT));
-    assert_true(MAY(ADD_CONSTANT, EXIT));
-    assert_true(MAY(CONSTANT, CONSTANT_AT_48, EXIT));
+    assert_true(MAY(CONSTANT_8, AT(4), EXIT));
+    assert_true(MAY(ADD_CONSTANT_TO_5, AT(4), EXIT));
+    assert_true(MAY(CONSTANT, CONSTANT_AT_48, AT(3), EXIT));
     assert_false(MAY(CONSTANT, MULTIPLY_CONSTANT, ADD_PARAMETER, VARIABLE, EXIT));
 }
 
@@ -122,7 +173,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(four_bytes_are_no_address),
+        cmocka_unit_test(numbers_that_become_no_address),
+        cmocka_unit_test(in_a_loop),
         cmocka_unit_test(parts_of_an_address_that_is_not_aligned),
+        cmocka_unit_test(addresses_that_are_written),
         cmocka_unit_test(any_two_parts_in_code_that_is_not_optimized),
         cmocka_unit_test(constants_of_the_module_but_not_parameters),
         cmocka_unit_test(other_code_is_not_known),
