@@ -23,10 +23,12 @@ enum { HIGH = 1, LOADED = 2, ANSWER = 4, ANY = 7 };
 
 enum {
     LOAD_OF_MATRICES = LDSM,
+    F2FP = 0x03e,
     FIRST_UNIFORM = 0x080,
+    UIMAD_WIDE = 0x0a5,
     LAST_UNIFORM = 0x0bf,
+    ENDCOLLECTIVE = 0x11b,
     R2UR_BY_PORT = 0x0ca,
-    R2UR = 0x1c2,
     TMA_PREFETCH = UTMAPF,
     BULK_PREFETCH = UBLKPF,
     CONSTANTS_BY_REGISTER = ULDC_BY_REGISTER,
@@ -92,7 +94,7 @@ static void take_loaded(struct gp_word_walk *w, const uint64_t word[2], unsigned
 {
     const unsigned first = gp_bits(word, 16, 8);
     const unsigned count = bytes == 0 || bytes > 16 ? MOST_IN_ROW : bytes < 4 ? 1 : bytes / 4;
-    const bool sure = bytes != 0 && bytes <= 16 && !gp_is_predicated(word);
+    const bool sure = bytes != 0 && bytes <= 16;
     const bool any_high = bytes < 4 || bytes > 16 || (bytes == 4 && !w->words_apart);
     for (unsigned i = 0; i < count; i++)
         gp_write_registers(w, first + i, 1, sure,
@@ -104,8 +106,8 @@ static void take_loaded(struct gp_word_walk *w, const uint64_t word[2], unsigned
 static void take_stored(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const unsigned count = bytes == 0 || bytes > 16 ? MOST_IN_ROW : bytes < 4 ? 1 : bytes / 4;
-    gp_write_registers(w, gp_bits(word, 16, 8), count,
-                       bytes == 0 || bytes > 16 || gp_is_predicated(word) ? 0 : count, w->memory);
+    gp_write_registers(w, gp_bits(word, 16, 8), count, bytes == 0 || bytes > 16 || count,
+                       w->memory);
 }
 
 static void note_stored(struct gp_word_walk *w, uint64_t facts)
@@ -161,7 +163,7 @@ static void load_constants(struct gp_word_walk *w, const uint64_t word[2], unsig
     const unsigned count = width < 4 ? 1 : width / 4;
     const bool of_host = opcode == ULDC_BY_ADDRESS || (bank != 0 && bank != 2 && bank != 4);
     const uint64_t facts = of_host ? LOADED | HIGH : 0;
-    const unsigned surely = gp_is_predicated(word) ? 0 : count;
+    const unsigned surely = count;
     if (to_uniform)
         gp_write_uniform(w, word, count, surely, facts);
     else
@@ -181,7 +183,7 @@ static void multiply_wide(struct gp_word_walk *w, const uint64_t word[2])
 {
     const bool elsewhere = gp_third_is_elsewhere(word);
     const unsigned form = gp_bits(word, 9, 3);
-    const uint64_t all = gp_all_operands(w, word, IMAD_WIDE) | operand_of_module(w, word);
+    const uint64_t all = gp_operands(w, word, 1, 2) | operand_of_module(w, word);
     const unsigned first = elsewhere ? gp_bits(word, 32, 8) : gp_bits(word, 64, 8);
     uint64_t upper = 0;
     /* The two that are added: a constant or a number has no facts but those of its module. */
@@ -191,7 +193,7 @@ static void multiply_wide(struct gp_word_walk *w, const uint64_t word[2])
         upper = gp_uniform(w, word, 32, 2);
     else
         upper = operand_of_module(w, word);
-    const unsigned to = gp_bits(word, 16, 8), surely = gp_is_predicated(word) ? 0 : 1;
+    const unsigned to = gp_bits(word, 16, 8), surely = 1;
     gp_write_registers(w, to, 1, surely, all);
     gp_write_registers(w, to + 1, 1, surely, (all & ~(uint64_t)HIGH) | (upper & HIGH));
 }
@@ -200,28 +202,49 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct
                     enum gp_word_kind kind)
 {
     const unsigned opcode = i->opcode & OPCODE_MASK;
-    uint64_t facts = gp_all_operands(w, word, opcode) | operand_of_module(w, word);
+    const unsigned count = kind == ARITHMETIC ? 1 : 2;
+    uint64_t facts = gp_operands(w, word, count, count) | operand_of_module(w, word);
     if (is_float(i->op, opcode))
         facts &= ~(uint64_t)HIGH;
-    const unsigned count = kind == ARITHMETIC ? 1 : 2;
-    gp_write_registers(w, gp_bits(word, 16, 8), count,
-                       gp_is_predicated(word) || kind == UNKNOWN ? 0 : 1, facts);
+    gp_write_registers(w, gp_bits(word, 16, 8), count, 1, facts);
 }
 
-/* Instructions of uniform registers, and those that move to these, have their results there. */
+static bool is_uniform(unsigned opcode)
+{
+    return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM);
+}
+
+/* Bits 9 to 11 say where the operand of bits 32 to 39 is no register. */
+static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+{
+    const unsigned form = gp_bits(word, 9, 3), count = opcode == UIMAD_WIDE ? 2 : 1;
+    const bool middle = form == 1 || form == 6 || form == 7;
+    const uint64_t facts = gp_uniform(w, word, 24, 1) | gp_uniform(w, word, 64, count) |
+                           (middle ? gp_uniform(w, word, 32, count) : 0);
+    gp_write_uniform(w, word, count, count, facts | operand_of_module(w, word));
+}
+
+/* Of plain arithmetic, and of instructions that no kind is known of. Those that direct threads have
+ * no results. */
 static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
 {
     const unsigned opcode = i->opcode & OPCODE_MASK;
-    const uint64_t facts = gp_all_operands(w, word, opcode) | operand_of_module(w, word);
-    if (is_product_of_matrices(i->op))
+    const bool is_plain =
+        opcode < FIRST_OF_MEMORY && (opcode == F2FP || !gp_is_matrix(opcode, w->cc));
+    if (is_product_of_matrices(i->op) || is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE)
         return;
     if (opcode == LOAD_OF_MATRICES)
         gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
-    else if (is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM) || opcode == R2UR ||
-             opcode == R2UR_BY_PORT)
-        gp_write_uniform(w, word, 2, gp_is_predicated(word) ? 0 : 1, facts);
+    else if (is_uniform(opcode))
+        compute_uniform(w, word, opcode);
+    else if (opcode == R2UR || opcode == R2UR_BY_PORT)
+        gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));
+    else if (is_plain)
+        gp_write_registers(w, gp_bits(word, 16, 8), 1, 1,
+                           gp_operands(w, word, 2, 2) | operand_of_module(w, word));
     else
-        gp_write_registers(w, gp_bits(word, 16, 8), 2, 0, facts);
+        gp_write_registers(w, gp_bits(word, 16, 8), opcode == SHFL ? 1 : 2, 0,
+                           gp_all_operands(w, word, opcode));
 }
 
 static bool is_known_all_the_same(enum gp_op op, unsigned opcode)
@@ -254,10 +277,10 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
     case COMPARISON:
         break;
     case SPECIAL:
-        gp_write_registers(w, gp_bits(word, 16, 8), 1, gp_is_predicated(word) ? 0 : 1, 0);
+        gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, 0);
         break;
     case SPECIAL_UNIFORM:
-        gp_write_uniform(w, word, 1, gp_is_predicated(word) ? 0 : 1, 0);
+        gp_write_uniform(w, word, 1, 1, 0);
         break;
     case WIDE:
         if (opcode == IMAD_WIDE)
@@ -303,6 +326,7 @@ bool gp_address_flow(const void *code, size_t size, int cc, bool words_apart, un
         return false;
     w->step = step;
     w->words_apart = words_apart;
+    w->first = UINT32_MAX; /* words of parameters are no facts here */
     const bool known = gp_word_walk_through(w, code, size, cc);
     *found = (unsigned)w->found;
     free(w);

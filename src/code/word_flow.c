@@ -18,7 +18,9 @@ uint64_t gp_registers(const struct gp_word_walk *w, unsigned first, unsigned cou
 {
     uint64_t words = 0;
     for (unsigned r = first; r < first + count && r < NO_REGISTER; r++)
-        words |= w->now.of[r];
+        words |= w->condition != NO_CONDITION && w->now.condition[r] == w->condition
+                     ? w->now.of_if[r]
+                     : w->now.of[r];
     return words;
 }
 
@@ -50,30 +52,29 @@ uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsign
     return words;
 }
 
-/* The result of an instruction depends on these words. It replaces those before only if it runs in
- * every thread, and in so many registers as it surely writes. */
-static void write(uint64_t *of, unsigned end, unsigned first, unsigned count, unsigned surely,
-                  uint64_t words)
+/* The result of an instruction depends on these words. It replaces those before in so many
+ * registers as it surely writes; under a condition, only where that holds. */
+static uint64_t written(const struct gp_word_walk *w, bool surely, uint64_t before, uint64_t words)
 {
-    for (unsigned i = 0; i < count && first + i < end; i++)
-        of[first + i] = words | (i < surely ? 0 : of[first + i]);
+    return words | (surely && w->condition == NO_CONDITION ? 0 : before);
 }
 
 void gp_write_registers(struct gp_word_walk *w, unsigned first, unsigned count, unsigned surely,
                         uint64_t facts)
 {
-    write(w->now.of, NO_REGISTER, first, count, surely, facts);
+    for (unsigned i = 0, r = first; i < count && r < NO_REGISTER; i++, r++) {
+        w->now.of_if[r] = i < surely ? facts : facts | gp_registers(w, r, 1);
+        w->now.of[r] = written(w, i < surely, w->now.of[r], facts);
+        w->now.condition[r] = w->condition;
+    }
 }
 
 void gp_write_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
                       unsigned surely, uint64_t facts)
 {
-    write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count, surely, facts);
-}
-
-bool gp_is_predicated(const uint64_t word[2])
-{
-    return gp_bits(word, 12, 4) != NO_PREDICATE;
+    const unsigned first = uniform_at(w, word, 16), end = no_uniform(w);
+    for (unsigned i = 0; i < count && first + i < end; i++)
+        w->now.uniform[first + i] = written(w, i < surely, w->now.uniform[first + i], facts);
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -116,8 +117,7 @@ bool gp_third_is_elsewhere(const uint64_t word[2])
 
 /* The words on which an instruction of up to three operands depends. Each operand has `count`
  * registers, but the third one has `third`. */
-static uint64_t operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
-                         unsigned third)
+uint64_t gp_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count, unsigned third)
 {
     const bool elsewhere = gp_third_is_elsewhere(word);
     const unsigned middle = elsewhere ? third : count, last = elsewhere ? count : third;
@@ -194,20 +194,19 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opc
 {
     const enum gp_word_kind kind = takes_pairs(word, opcode, w->cc) ? DOUBLE : of;
     const unsigned results = kind == ARITHMETIC ? 1 : 2;
-    const uint64_t words = operands(w, word, kind == DOUBLE ? 2 : 1, results);
+    const uint64_t words = gp_operands(w, word, kind == DOUBLE ? 2 : 1, results);
     if (makes_condition(word, opcode, w->cc))
         w->not_data |= words;
     /* A conversion, or a product's upper half, may write a single register. */
     const bool both = kind == ARITHMETIC || opcode == DADD || opcode == DMUL || opcode == DFMA ||
                       opcode == IMAD_WIDE;
-    write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), results,
-          gp_is_predicated(word) ? 0 : (both ? results : 1), words);
+    gp_write_registers(w, gp_bits(word, 16, 8), results, both ? results : 1, words);
 }
 
 static void compare(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
     const unsigned count = opcode == DSETP || takes_pairs(word, opcode, w->cc) ? 2 : 1;
-    w->not_data |= operands(w, word, count, count);
+    w->not_data |= gp_operands(w, word, count, count);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -229,11 +228,9 @@ static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsign
         words = set_of_words(w, offset / 4 * 4, offset % 4 + width);
     w->read |= words;
     if (to_uniform)
-        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), count,
-              gp_is_predicated(word) ? 0 : count, words);
+        gp_write_uniform(w, word, count, count, words);
     else
-        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count,
-              gp_is_predicated(word) ? 0 : count, words);
+        gp_write_registers(w, gp_bits(word, 16, 8), count, count, words);
 }
 
 static unsigned registers_of(unsigned bytes)
@@ -247,10 +244,9 @@ static void load(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
     const unsigned count = halves ? MOST_IN_ROW : registers_of(bytes);
     w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 2) | gp_uniform(w, word, 32, 2) |
                    gp_uniform(w, word, 64, 2);
-    write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), count,
-          gp_is_predicated(word) || bytes == 0 || halves ? 0 : count, w->memory);
+    gp_write_registers(w, gp_bits(word, 16, 8), count, bytes == 0 || halves ? 0 : count, w->memory);
     if (halves)
-        write(w->now.of, NO_REGISTER, gp_bits(word, 64, 8), count, 0, w->memory);
+        gp_write_registers(w, gp_bits(word, 64, 8), count, 0, w->memory);
 }
 
 static void note_stored(struct gp_word_walk *w, uint64_t words)
@@ -282,7 +278,7 @@ static void change(struct gp_word_walk *w, const uint64_t word[2], bool answers)
     if (!answers)
         return;
     w->not_data |= w->memory; /* it may come as a condition */
-    write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+    gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
 }
 
 static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
@@ -291,8 +287,8 @@ static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned 
         (opcode >= FIRST_OF_MEMORY && opcode != SHFL && opcode != LDGSTS) || opcode == LDSM;
     w->not_data |= gp_all_operands(w, word, opcode);
     if (loads) {
-        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
-        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), MOST_IN_ROW, 0, w->memory);
+        gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+        gp_write_uniform(w, word, MOST_IN_ROW, 0, w->memory);
     }
 }
 
@@ -323,11 +319,10 @@ void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
     case NOTHING:
         break;
     case SPECIAL:
-        write(w->now.of, NO_REGISTER, gp_bits(word, 16, 8), 1, gp_is_predicated(word) ? 0 : 1, 0);
+        gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, 0);
         break;
     case SPECIAL_UNIFORM:
-        write(w->now.uniform, no_uniform(w), uniform_at(w, word, 16), 1,
-              gp_is_predicated(word) ? 0 : 1, 0);
+        gp_write_uniform(w, word, 1, 1, 0);
         break;
     case ARITHMETIC:
     case DOUBLE:

@@ -22,7 +22,15 @@
 struct gp_word_state {
     uint64_t of[256];
     uint64_t uniform[UNIFORM_REGISTERS];
+    /* A register that was last written under a condition has these facts where the condition holds,
+     * still; NO_CONDITION: in any case the same. */
+    uint64_t of_if[256];
+    uint8_t condition[256];
+    /* By the register of a BSSY: 1 + its number; 0: there was none, MANY: one of several. */
+    uint16_t parting[16];
 };
+#define MANY UINT16_MAX
+#define NO_CONDITION 0
 
 struct gp_word_walk;
 /* Takes one instruction into account. */
@@ -35,20 +43,23 @@ struct gp_word_walk {
     int cc;
     unsigned first; /* where the parameters begin among the constants of bank 0 */
     struct gp_word_state now;
-    struct gp_word_state synced; /* at any barrier of diverged threads: they go on somewhere else */
-    struct gp_word_state **at;   /* by instruction: where a branch leads; NULL elsewhere */
-    bool any_synced, changed, lost;
+    struct gp_word_state returned; /* at any return */
+    struct gp_word_state **at;     /* by instruction: where a branch leads; NULL elsewhere */
+    unsigned targets;
+    bool changed, lost;
     uint64_t memory; /* the facts of stored numbers */
     uint64_t read, not_data;
     uint64_t found;   /* by the step */
     bool words_apart; /* no two words of memory are loaded from side by side */
     gp_word_step *step;
+    uint8_t condition; /* of the instruction at hand */
 };
 
 /* Opcodes by their nine bits, see opcodes.def. */
 enum {
     OPCODE_MASK = 0x1ff,
     MOV = 0x002,
+    R2P = 0x004,
     CS2R = 0x005,
     SEL = 0x007,
     FSEL = 0x008,
@@ -102,6 +113,7 @@ enum {
     FIRST_OF_MEMORY = 0x13e,
     BSYNC = 0x141,
     BREAK = 0x142,
+    CALL_ABSOLUTE = 0x143,
     CALL_RELATIVE = 0x144,
     BSSY = 0x145,
     YIELD = 0x146,
@@ -109,6 +121,8 @@ enum {
     WARPSYNC = 0x148,
     EXIT = 0x14d,
     RET = 0x150,
+    FIRST_BMOV = 0x155, /* to 7.x two of them, and one that clears */
+    LAST_BMOV = 0x157,
     FIRST_TEXTURE = 0x160,
     LAST_TEXTURE = 0x174,
     LDC = 0x182,
@@ -122,6 +136,7 @@ enum {
     SUQUERY = 0x1b3,
     UTMAPF = 0x1b8,
     UBLKPF = 0x1bc,
+    R2UR = 0x1c2,
     S2UR = 0x1c3,
     FIRST_OF_TENSORS = 0x1d0, /* tensor memory, and matrices of four warps */
 };
@@ -161,11 +176,14 @@ bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size,
 void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
                        const struct gp_instruction *i);
 
-/* For steps, in word_flow.c: the facts of `count` registers or uniform ones from the first on, of
- * all operands that an instruction of no known kind may read; and its result. */
+/* For steps, in word_flow.c: the facts of `count` registers or uniform ones from the first on; of
+ * the operands of an instruction with up to three, each of `count` registers, but the third one of
+ * `third`; of all that an instruction of no known kind may read. */
 uint64_t gp_registers(const struct gp_word_walk *w, unsigned first, unsigned count);
 uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
                     unsigned count);
+uint64_t gp_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
+                     unsigned third);
 uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode);
 /* Bits 64 to 71 have the second operand where the third one is a number, a constant or a uniform
  * register, else the third one. */
@@ -173,9 +191,8 @@ bool gp_third_is_elsewhere(const uint64_t word[2]);
 bool gp_has_uniform(const uint64_t word[2]);
 bool gp_has_register(const struct gp_word_walk *w, const uint64_t word[2]);
 bool gp_is_matrix(unsigned opcode, int cc);
-bool gp_is_predicated(const uint64_t word[2]);
-/* Replaces the facts of `count` registers, of those that it surely writes in every thread; adds to
- * the others'. */
+/* Replaces the facts of `count` registers, of those that the instruction surely writes where it
+ * runs; adds to the others'. */
 void gp_write_registers(struct gp_word_walk *w, unsigned first, unsigned count, unsigned surely,
                         uint64_t facts);
 void gp_write_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned count,

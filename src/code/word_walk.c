@@ -1,5 +1,8 @@
 /* A walk through a function: the facts of each register go from instruction to instruction, and are
- * joined where branches meet, until nothing changes. Each branch is taken to go on, too. */
+ * joined where branches meet, until nothing changes. A call
+ * within the function is a branch, behind which the facts at any return are joined. Functions of
+ * the driver, of which the host writes the addresses into bank 4 of the constants, are left out:
+ * they print, allocate, or end the kernel. */
 #include "code/word_flow.h"
 
 #include <stdlib.h>
@@ -10,6 +13,10 @@
 #define MOST_CODE ((size_t)256 << 10)
 #define MOST_TARGETS 512
 
+/* Instructions before a call among which its address is loaded. */
+#define MOST_BACK 64
+#define BANK_OF_ADDRESSES 4u
+
 /* True where there is news in it. */
 static bool join(struct gp_word_state *to, const struct gp_word_state *from)
 {
@@ -17,10 +24,21 @@ static bool join(struct gp_word_state *to, const struct gp_word_state *from)
     for (unsigned r = 0; r < 256; r++) {
         news |= from->of[r] & ~to->of[r];
         to->of[r] |= from->of[r];
+        if (to->condition[r] != from->condition[r])
+            to->condition[r] = NO_CONDITION;
+        if (to->condition[r] != NO_CONDITION)
+            news |= from->of_if[r] & ~to->of_if[r];
+        to->of_if[r] |= from->of_if[r];
     }
     for (unsigned r = 0; r < UNIFORM_REGISTERS; r++) {
         news |= from->uniform[r] & ~to->uniform[r];
         to->uniform[r] |= from->uniform[r];
+    }
+    for (unsigned b = 0; b < 16; b++) {
+        const uint16_t before = to->parting[b], other = from->parting[b];
+        if (other)
+            to->parting[b] = before && before != other ? MANY : other;
+        news |= to->parting[b] != before;
     }
     return news != 0;
 }
@@ -31,6 +49,99 @@ static struct gp_word_state *target_of(const struct gp_word_walk *w, size_t n)
     const int64_t jump = gp_instruction_jump(w->code + n * GP_INSTRUCTION_BYTES, w->cc);
     const int64_t to = (int64_t)n + jump / GP_INSTRUCTION_BYTES;
     return jump && to >= 0 && to < (int64_t)w->count ? w->at[to] : NULL;
+}
+
+static unsigned opcode_at(const struct gp_word_walk *w, size_t n)
+{
+    uint64_t low;
+    memcpy(&low, w->code + n * GP_INSTRUCTION_BYTES, sizeof(low));
+    return (unsigned)low & OPCODE_MASK;
+}
+
+/* The instruction at which threads meet again that part behind this one, a BSSY: as far from the
+ * next one as its upper half says, in bytes. */
+static size_t meeting_of(const struct gp_word_walk *w, size_t n)
+{
+    int32_t bytes;
+    memcpy(&bytes, w->code + n * GP_INSTRUCTION_BYTES + sizeof(bytes), sizeof(bytes));
+    const int64_t to = (int64_t)n + 1 + bytes / GP_INSTRUCTION_BYTES;
+    return bytes % GP_INSTRUCTION_BYTES == 0 && to >= 0 && to < (int64_t)w->count ? (size_t)to
+                                                                                  : w->count;
+}
+
+/* The threads go on where those meet that parted at the BSSY of this register: at any, where it may
+ * have been moved there. */
+static void join_at_meeting(struct gp_word_walk *w, const uint64_t word[2])
+{
+    const uint16_t parting = w->now.parting[gp_bits(word, 16, 4)];
+    for (size_t n = 0; n < w->count; n++)
+        if (opcode_at(w, n) == BSSY && (parting == 0 || parting == MANY || parting == n + 1))
+            w->changed |= join(w->at[meeting_of(w, n)], &w->now);
+}
+
+/* Its bits 81 to 86 name no conditions that it makes. */
+static bool makes_no_condition(enum gp_op op, unsigned opcode)
+{
+    switch (opcode) {
+    case MOV:
+    case SEL:
+    case FSEL:
+    case PRMT:
+    case SHF:
+    case FMUL:
+    case FADD:
+    case FFMA:
+    case VIADD:
+    case I2FP:
+    case MUFU:
+    case S2R:
+    case S2UR:
+    case R2UR:
+    case CS2R:
+    case LDC:
+    case ULDC:
+    case LDCU:
+    case BSSY:
+    case BSYNC:
+    case BAR:
+    case BRA:
+    case EXIT:
+        return true;
+    default:
+        return is_between(opcode, F2F, FRND) || is_between(opcode, HADD2, HMUL2) ||
+               is_between(op, GP_OP_ST, GP_OP_LDGSTS) || op == GP_OP_LD;
+    }
+}
+
+/* Bits 84 to 86 name no second one. */
+static bool makes_one_condition(unsigned opcode)
+{
+    return opcode == LEA || opcode == LOP3 || is_between(opcode, IMAD, IMAD_HI) || opcode == SHFL;
+}
+
+/* Conditions that the instruction may have changed: of those that make any, bits 81 to 86 name up
+ * to two. */
+static void forget_conditions(struct gp_word_walk *w, const uint64_t word[2],
+                              const struct gp_instruction *i)
+{
+    const unsigned opcode = i->opcode & OPCODE_MASK;
+    const unsigned first = gp_bits(word, 81, 3),
+                   second = makes_one_condition(opcode) ? first : gp_bits(word, 84, 3);
+    if (makes_no_condition(i->op, opcode))
+        return;
+    for (unsigned r = 0; r < NO_REGISTER; r++) {
+        const unsigned condition = (w->now.condition[r] - 1u) % 8;
+        if (opcode == R2P || condition == first || condition == second)
+            w->now.condition[r] = NO_CONDITION;
+    }
+}
+
+/* It branches, returns or ends in every thread: bits 87 to 95 have another condition, or say that a
+ * uniform register is one. */
+static bool never_goes_on(const uint64_t word[2], unsigned opcode)
+{
+    return (opcode == BRA || opcode == EXIT || opcode == RET || opcode == BSYNC) &&
+           gp_bits(word, 12, 4) == NO_PREDICATE && gp_bits(word, 87, 9) == NO_PREDICATE;
 }
 
 static void walk_once(struct gp_word_walk *w)
@@ -45,33 +156,67 @@ static void walk_once(struct gp_word_walk *w)
             w->changed |= join(w->at[n], &w->now);
             w->now = *w->at[n];
         }
-        if (w->any_synced)
-            join(&w->now, &w->synced);
+        if (n > 0 && opcode_at(w, n - 1) == CALL_RELATIVE)
+            join(&w->now, &w->returned);
+        const unsigned condition = gp_bits(word, 12, 4);
+        w->condition = condition == NO_PREDICATE ? NO_CONDITION : (uint8_t)(1 + condition);
         w->step(w, word, &i);
-        if ((opcode == BSYNC || opcode == BREAK || opcode == WARPSYNC) && join(&w->synced, &w->now))
-            w->any_synced = w->changed = true;
+        forget_conditions(w, word, &i);
+        if (opcode == BSYNC || opcode == BREAK)
+            join_at_meeting(w, word);
+        if (opcode == BSSY)
+            w->now.parting[gp_bits(word, 16, 4)] = (uint16_t)(n + 1);
+        if (is_between(opcode, FIRST_BMOV, LAST_BMOV))
+            memset(w->now.parting, 0xff, sizeof(w->now.parting));
+        if (opcode == RET)
+            w->changed |= join(&w->returned, &w->now);
         struct gp_word_state *target = target_of(w, n);
         if (target)
             w->changed |= join(target, &w->now);
+        if (never_goes_on(word, opcode))
+            memset(&w->now, 0, sizeof(w->now));
     }
+}
+
+/* A call to an address in registers that were loaded from bank 4 before. */
+static bool is_call_of_driver(const struct gp_word_walk *w, size_t n)
+{
+    uint64_t word[2];
+    if (opcode_at(w, n) != CALL_ABSOLUTE)
+        return false;
+    memcpy(word, w->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
+    const unsigned address = gp_bits(word, 24, 8);
+    for (size_t back = 1; back <= MOST_BACK && back <= n; back++) {
+        memcpy(word, w->code + (n - back) * GP_INSTRUCTION_BYTES, sizeof(word));
+        if (gp_bits(word, 16, 8) == address && gp_bits(word, 0, 9) == LDC)
+            return gp_bits(word, 54, 5) == BANK_OF_ADDRESSES;
+    }
+    return false;
+}
+
+static bool mark(struct gp_word_walk *w, size_t to)
+{
+    if (to >= w->count)
+        return false;
+    if (!w->at[to])
+        w->at[to] = w->targets++ < MOST_TARGETS ? calloc(1, sizeof(struct gp_word_state)) : NULL;
+    return w->at[to] != NULL;
 }
 
 static bool mark_targets(struct gp_word_walk *w)
 {
     const size_t size = w->count * GP_INSTRUCTION_BYTES;
-    unsigned targets = 0;
     for (size_t n = 0; n < w->count; n++) {
         const unsigned char *word = w->code + n * GP_INSTRUCTION_BYTES;
-        const unsigned opcode = gp_instruction_decode(word, w->cc).opcode & OPCODE_MASK;
+        const unsigned opcode = opcode_at(w, n);
         const int64_t jump = gp_instruction_jump(word, w->cc);
-        if (opcode == CALL_RELATIVE || opcode == RET ||
-            gp_instruction_leaves(word, n * GP_INSTRUCTION_BYTES, size, w->cc))
-            return false;
-        const size_t to = (size_t)((int64_t)n + jump / GP_INSTRUCTION_BYTES);
-        if (!jump || w->at[to])
+        if (opcode == RET || is_call_of_driver(w, n))
             continue;
-        w->at[to] = targets++ < MOST_TARGETS ? calloc(1, sizeof(struct gp_word_state)) : NULL;
-        if (!w->at[to])
+        if (gp_instruction_leaves(word, n * GP_INSTRUCTION_BYTES, size, w->cc))
+            return false;
+        if (opcode == BSSY && !mark(w, meeting_of(w, n)))
+            return false;
+        if (jump && !mark(w, (size_t)((int64_t)n + jump / GP_INSTRUCTION_BYTES)))
             return false;
     }
     return true;
