@@ -224,8 +224,8 @@ static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsi
     gp_write_uniform(w, word, count, count, facts | operand_of_module(w, word));
 }
 
-/* Of plain arithmetic, and of instructions that no kind is known of. Those that direct threads have
- * no results. */
+/* The results of plain arithmetic, and of instructions of no known kind. Those that direct threads
+ * have none. */
 static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
 {
     const unsigned opcode = i->opcode & OPCODE_MASK;

@@ -3,6 +3,7 @@
 #include "cuda/green.h"
 #include "gate/blocking.h"
 #include "gate/captures.h"
+#include "launch/launch.h"
 #include "memory/sharing.h"
 
 #include <stdint.h>
@@ -19,6 +20,7 @@ CUcontext gp_writer(CUstream stream)
 
 static void note(CUcontext by, CUdeviceptr to)
 {
+    gp_launch_before_write(to);
     CUcontext owner = by && to && gp_several_contexts() ? gp_owner_of(to) : NULL;
     if (owner && owner != by)
         gp_peer_copies(by, owner);

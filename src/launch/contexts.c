@@ -8,6 +8,7 @@
 #include "launch/inside.h"
 #include "launch/kernels.h"
 #include "launch/tool.h"
+#include "memory/divided.h"
 #include "memory/retired.h"
 #include "memory/sharing.h"
 
@@ -135,6 +136,8 @@ bool gp_contexts_are_concerned(const struct gp_program_change *change)
 void gp_contexts_note_going(const struct gp_program_change *change)
 {
     const struct gp_context *c;
+    if (change->bytes)
+        gp_divided_is_freed(change->address, change->bytes);
     DL_FOREACH(contexts, c)
     {
         held_note_freed(c, change);
@@ -155,7 +158,8 @@ void gp_contexts_before_change(const struct gp_program_change *change, bool may_
             may_replay && pushed && gp_captures() == 0 && context_rests(c, true) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
          * counted there. In a batch one may be assumed to be like others, alone it is compared. */
-        if (at_rest && !in_launch && is_batch_quicker(c, change))
+        if (at_rest && !in_launch &&
+            (is_batch_quicker(c, change) || (c->snapshot && gp_snapshot_holds_parts(c->snapshot))))
             drain_context(c, true);
         else
             drain_before_change(c, change, at_rest);
@@ -187,7 +191,8 @@ bool contexts_retire(const struct gp_program_change *change, bool *may_replay)
 {
     struct gp_context *c = only_concerned(change);
     /* The driver would wait for peers as well. */
-    if (!c || gp_captures() > 0 || gp_peers_of(c->handle, NULL, 0) > 0)
+    if (!c || gp_captures() > 0 || gp_peers_of(c->handle, NULL, 0) > 0 ||
+        gp_divided_is_written(change->address))
         return false;
     *may_replay = context_rests(c, true) == CUDA_SUCCESS;
     if (!*may_replay || !search_held(c))

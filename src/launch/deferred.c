@@ -167,7 +167,6 @@ static bool hold(struct gp_measurement *m)
     struct gp_held_copy *copy = gp_snapshot_reserve_copy(m->snapshot, &reach);
     if (!copy)
         return false;
-    measurement_note_work(m);
     m->member.run.when = GP_RUN_LATER;
     m->member.run.layout = gp_held_copy_layout(copy);
     m->runs = 1;
@@ -244,6 +243,8 @@ CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *ca
     CUresult result = call->run(call);
     gp_added_resumes();
     clock_stop(m->clock, call);
+    CUresult noted = gp_held_copy_note_on(snapshot, m->copy, call->stream, call->per_thread_stream);
+    copied = copied != CUDA_SUCCESS ? copied : noted;
     if (m->clock->stopped)
         ended_watch(m->context->handle, m->clock, m->index, m->context->empty_ms);
     if (copied != CUDA_SUCCESS || result != CUDA_SUCCESS)

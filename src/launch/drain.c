@@ -46,7 +46,10 @@ bool launch_may_be_held(struct gp_measurement *m)
 
 bool hold_launch(struct gp_measurement *m)
 {
-    struct gp_held_copy *copy = held_keep(m) ? gp_snapshot_hold(m->snapshot) : NULL;
+    if (!held_keep(m))
+        return false;
+    struct gp_held_copy *copy = m->parts ? m->parts : gp_snapshot_hold(m->snapshot);
+    m->parts = NULL;
     if (copy)
         held_enter(m, copy);
     return copy != NULL;
@@ -142,6 +145,36 @@ static void drop_all(struct gp_context *c, struct gp_reason why)
     }
 }
 
+#define SPOILT                                                                                     \
+    GP_REASON_TEXT(NOT_COPIED, "a launch of its batch wrote to other parts of an allocation than " \
+                               "launches before it")
+
+static bool any_under_way(const struct gp_context *c)
+{
+    const struct gp_measurement *m = held_first(c);
+    while (m && !atomic_load(&m->under_way))
+        m = held_next(m);
+    return m != NULL;
+}
+
+/* Launches that have saved parts of memory are given up where one of them wrote elsewhere, or is
+ * not made yet. */
+static void verify_parts(struct gp_context *c)
+{
+    struct gp_reason why = SPOILT;
+    if (!c->snapshot || !gp_snapshot_holds_parts(c->snapshot))
+        return;
+    const bool verified = gp_snapshot_verify_held(c->snapshot, &why);
+    const bool under_way = any_under_way(c);
+    for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
+        next = held_next(m);
+        if (under_way && gp_held_copy_has_parts(m->copy))
+            drop(m, AT_WORK);
+        else if (gp_held_copy_is_spoilt(m->copy))
+            drop(m, verified ? SPOILT : why);
+    }
+}
+
 /* Where the gate could not be locked, a launch may be under way still. */
 static void measure_deferred(struct gp_context *c)
 {
@@ -197,6 +230,7 @@ void drain_context(struct gp_context *c, bool alive)
     held_release_written(c, alive && gp_captures() == 0);
     struct gp_reason why = held_first(c) ? not_to_be_replayed(c, alive) : GP_NO_REASON;
     if (!why.cause) {
+        verify_parts(c);
         measure_deferred(c);
         make_steps(c);
     }
@@ -310,6 +344,8 @@ void drain_before_change(struct gp_context *c, const struct gp_program_change *c
         note_idle(c);
     held_release_written(c, alive);
     struct gp_reason why = not_to_be_replayed(c, alive);
+    if (!why.cause)
+        verify_parts(c);
     for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
         next = held_next(m);
         if (!concerns(change, m))

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/sample.h"
 #include "base/text.h"
+#include "code/addresses.h"
 #include "counters/batch.h"
 #include "counters/collector.h"
 #include "counters/run.h"
@@ -356,10 +357,12 @@ struct gp_kernel {
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
     bool data_words_known;
-    uint64_t data_words;      /* code/data_words.h */
-    struct gp_pass_cost cost; /* learned by the collector */
-    bool announced;           /* that instrumented code may take long */
-    uint64_t code;            /* the collector's number for it */
+    uint64_t data_words; /* code/data_words.h */
+    bool writes_known;
+    enum gp_write_addresses writes; /* code/addresses.h */
+    struct gp_pass_cost cost;       /* learned by the collector */
+    bool announced;                 /* that instrumented code may take long */
+    uint64_t code;                  /* the collector's number for it */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
     UT_hash_handle hh;
@@ -411,6 +414,10 @@ bool kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when it may read addresses from memory, by its code; also where that is not known. */
 bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
+/* The things on which the addresses depend that its code writes to; anywhere where they are not
+ * known. */
+enum gp_write_addresses kernel_write_addresses(struct gp_kernel *kernel,
+                                               const struct gp_device *device);
 /* True when its code reads memory in a loop, as one that waits for the host does; false where the
  * code is not known. */
 bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
@@ -640,6 +647,12 @@ bool ready_in(CUstream stream, enum gp_passed_over *why);
 /* True when all that was launched in the stream's context ends within the bounded wait. */
 bool rests_in(CUstream stream);
 
+/* ---- launches that stand for one of the program's (launch.c) ----------------------------------
+ */
+
+/* True while such launches are made, with other work between them. */
+bool launch_is_in_series(void);
+
 /* ---- the measurement of a launch (measurement.c) --------------------------------------------- */
 
 /* Seconds that a kernel is waited for at least when it runs again, however impatient the user is:
@@ -668,9 +681,10 @@ struct gp_measurement {
     /* Its wait for the batch. */
     struct gp_launch *kept; /* the call, with its parameters */
     void *parameters;
-    struct gp_held_copy *copy; /* that it runs again from; NULL: the snapshot's */
-    struct gp_clock *clock;    /* of its own run, where that was not waited for */
-    atomic_bool under_way;     /* its thread is about to launch it: set beside the gate */
+    struct gp_held_copy *copy;  /* that it runs again from; NULL: the snapshot's */
+    struct gp_held_copy *parts; /* held before its own run, for the launches before it */
+    struct gp_clock *clock;     /* of its own run, where that was not waited for */
+    atomic_bool under_way;      /* its thread is about to launch it: set beside the gate */
     bool searched; /* its copy leads to no other memory: found at any time before it ends */
 
     /* Its record. */
@@ -707,10 +721,9 @@ void measurement_free(struct gp_measurement *m);
 /* Enters the launch into its context's batch, which has room. */
 void measurement_enter(struct gp_measurement *m);
 
-/* The facts that tell its reach. Its parameters are noted; they stay until the next launch. */
+/* The facts that tell its reach. Its parameters are noted, which stay until the next launch, and a
+ * hash of those on which its work depends. The context has a snapshot. */
 struct gp_reach measurement_reach(struct gp_measurement *m);
-/* Its reach is known: notes a hash of the parameters on which its work depends. */
-void measurement_note_work(struct gp_measurement *m);
 
 /* ---- its own run (own_run.c) ----------------------------------------------------------------- */
 

@@ -125,6 +125,20 @@ uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *dev
     return kernel->data_words;
 }
 
+enum gp_write_addresses kernel_write_addresses(struct gp_kernel *kernel,
+                                               const struct gp_device *device)
+{
+    size_t size;
+    struct gp_reason why;
+    if (!kernel->writes_known) {
+        const void *code = kernel_find_code(kernel, kernel->name, &size, &why);
+        kernel->writes =
+            code ? gp_code_write_addresses(code, size, capability(device)) : GP_WRITES_ANYWHERE;
+        kernel->writes_known = true;
+    }
+    return kernel->writes;
+}
+
 bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->loads_addresses, gp_code_may_load_addresses,

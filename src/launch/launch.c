@@ -13,6 +13,7 @@
 #include "launch/selection.h"
 #include "launch/session.h"
 #include "launch/timed.h"
+#include "memory/divided.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
@@ -51,8 +52,21 @@ static CUresult run_and_make_room(const struct gp_launch *call,
     return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run(call) : result;
 }
 
+void gp_launch_before_write(CUdeviceptr to)
+{
+    if (gp_divided_is_written(to) && gp_captures() == 0)
+        gp_launch_before_change();
+}
+
+void gp_launch_before_other_work(void)
+{
+    if (gp_divided_all_written() && gp_captures() == 0)
+        gp_launch_before_change();
+}
+
 CUresult gp_launch_plainly(const struct gp_launch *call)
 {
+    gp_launch_before_other_work();
     return run_and_make_room(call, run_beside_replays);
 }
 
@@ -282,6 +296,7 @@ static CUresult run_unending(const struct gp_launch *call)
 /* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
 static CUresult pass_unending(const struct gp_launch *call)
 {
+    gp_launch_before_other_work();
     gp_session_count_launch();
     return run_and_make_room(call, run_unending);
 }
@@ -298,6 +313,7 @@ static CUresult run_passing(const struct gp_launch *call)
  * is done than has to be. */
 static CUresult pass(const struct gp_launch *call)
 {
+    gp_launch_before_other_work();
     gp_session_count_launch();
     if (!timed_any())
         return run_and_make_room(call, run_passing);
@@ -330,6 +346,7 @@ static CUresult run_timed(const struct gp_launch *call)
 /* Makes the launch with events around it, which are asked later. */
 static CUresult launch_timed(const struct gp_launch *call)
 {
+    gp_launch_before_other_work();
     CUresult result = run_and_make_room(call, run_timed);
     if (result == CUDA_SUCCESS)
         gp_end_at_exit();
@@ -389,15 +406,25 @@ CUresult gp_launch(const struct gp_launch *call)
 
 /* ---- launches that stand for one of the program's -------------------------------------------- */
 
+/* Under the gate. */
+static bool in_series;
+
+bool launch_is_in_series(void)
+{
+    return in_series;
+}
+
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why)
 {
     *why = gp_session_measures() ? GP_BESIDE_CAPTURE : GP_AFTER_END;
     if (!gp_session_measures() || gp_captures() > 0 ||
         gp_stream_is_capturing(stream, per_thread_stream, false))
         return false;
+    gp_launch_before_other_work();
     gp_internal_work_begins();
     if (lock_gate(why)) {
-        if (ready_in(stream, why))
+        in_series = ready_in(stream, why);
+        if (in_series)
             return true;
         gp_gate_unlock();
     }
@@ -434,6 +461,7 @@ bool gp_launch_series_rests(CUstream stream)
 
 void gp_launch_series_ends(void)
 {
+    in_series = false;
     gp_gate_unlock();
     gp_internal_work_ends();
 }

@@ -63,6 +63,11 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
  * replayed any more: their further passes are made now. With no lock held, and the gate neither
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
+
+/* Before the program writes memory there by other work than a launch; before work that may write
+ * any memory: held launches that saved parts of it make their passes. */
+void gp_launch_before_write(CUdeviceptr to);
+void gp_launch_before_other_work(void);
 /* Acts as gp_launch_before_change, and enters the gate before other threads launch again: a launch
  * that is held before the change is known would be replayed behind it. To be ended by
  * gp_gate_leave. */

@@ -12,6 +12,7 @@
 #include "launch/session.h"
 #include "launch/timed.h"
 #include "memory/buffers.h"
+#include "memory/divided.h"
 #include "memory/modules.h"
 
 #include <math.h>
@@ -21,6 +22,39 @@
  * after the other that take the same. */
 #define TURNS_BY_ITSELF 12
 #define SAME_TURNS 32
+
+static void release_parts(struct gp_measurement *m, struct gp_snapshot *snapshot)
+{
+    if (m->parts)
+        gp_snapshot_release(snapshot, m->parts);
+    m->parts = NULL;
+}
+
+static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
+{
+    const struct gp_reach reach = measurement_reach(m);
+    /* It may write any memory, of which launches that are held need the contents. */
+    if ((!reach.kernel || reach.everything) && gp_divided_all_written())
+        drain_context(m->context, true);
+    return gp_snapshot_take(snapshot, &reach, &m->not_replayed);
+}
+
+/* Held launches that reach the same divided memory need its copy, so that is held before the launch
+ * is made. Where it cannot be, none of them may be held. */
+static bool hold_parts(struct gp_measurement *m, struct gp_snapshot *snapshot)
+{
+    if (!gp_snapshot_is_divided(snapshot))
+        return true;
+    m->parts = gp_snapshot_hold(snapshot);
+    if (m->parts || !gp_snapshot_holds_parts(snapshot))
+        return true;
+    gp_snapshot_done(snapshot);
+    drain_context(m->context, true);
+    if (!take(m, snapshot))
+        return false;
+    m->parts = gp_snapshot_hold(snapshot);
+    return true;
+}
 
 /* Saves memory that the kernel may write, so that it can run more than once. */
 static void save(struct gp_measurement *m)
@@ -40,16 +74,16 @@ static void save(struct gp_measurement *m)
     struct gp_snapshot *snapshot = context_snapshot(m->context, &m->not_replayed);
     if (!snapshot)
         return;
-    struct gp_reach reach = measurement_reach(m);
-    bool taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
+    bool taken = take(m, snapshot);
     if (!taken && held_first(m->context) && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
         gp_snapshot_done(snapshot);
         drain_context(m->context, true);
-        taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
+        taken = take(m, snapshot);
     }
     if (!taken && m->context->graph_snapshot && gp_snapshot_is_short(snapshot) &&
         gp_snapshot_give_up_copies(m->context->graph_snapshot))
-        taken = gp_snapshot_take(snapshot, &reach, &m->not_replayed);
+        taken = take(m, snapshot);
+    taken = taken && hold_parts(m, snapshot);
     if (taken && gp_snapshot_reaches_managed(snapshot)) {
         m->not_replayed = others_disturb(m->context);
         taken = !m->not_replayed.cause;
@@ -57,9 +91,9 @@ static void save(struct gp_measurement *m)
     if (taken) {
         m->snapshot = snapshot;
         m->not_replayed = GP_NO_REASON;
-        measurement_note_work(m);
         kernel_reached(m->kernel, gp_snapshot_led_further(snapshot));
     } else {
+        release_parts(m, snapshot);
         gp_snapshot_done(snapshot);
     }
 }
@@ -69,13 +103,18 @@ static void save(struct gp_measurement *m)
 static bool wrote_only_saved_memory(struct gp_measurement *m)
 {
     struct gp_verify_schedule *schedule = &m->kernel->schedule;
-    bool elsewhere;
+    bool elsewhere, outside;
+    if (!gp_snapshot_wrote_outside(m->snapshot, &outside, &m->broken_off))
+        return false;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
     if (m->member.run.parameters) /* else all memory was copied: where they lead does not show */
         verify_count(schedule, m->call->grid);
+    if (!elsewhere && outside)
+        m->broken_off = GP_REASON_TEXT(
+            NOT_COPIED, "the launch wrote to other parts of an allocation than launches before it");
     if (!elsewhere)
-        return true;
+        return !outside;
     schedule->broken = true;
     m->broken_off =
         GP_REASON_TEXT(NOT_COPIED, "the kernel wrote memory that its parameters do not lead to");
@@ -162,12 +201,15 @@ static void hold(struct gp_measurement *m)
     const struct gp_context *c = m->context;
     struct gp_run *run = &m->member.run;
     if (run->when != GP_RUN_LATER || !gp_collection_is_open(c->collection, &m->member) || c->busy ||
-        hold_launch(m))
+        hold_launch(m)) {
+        release_parts(m, m->snapshot);
         return;
+    }
     run->when = GP_RUN_NOW;
     replay_at_once(m);
     put_back_final_state(m);
     record_amend(m, 0, m->broken_off);
+    release_parts(m, m->snapshot);
 }
 
 /* The hardware's counters cannot be had. Where nothing else can be counted either launches are only
@@ -216,6 +258,8 @@ static void settle(struct gp_measurement *m, CUresult result)
                                 result == CUDA_SUCCESS && !c->dead ? GP_AFTER_END : GP_FAILED);
     if (measured)
         hold(m);
+    else
+        release_parts(m, m->snapshot);
     if (c->snapshot)
         gp_snapshot_done(c->snapshot);
     m->call = m->kept;
@@ -247,6 +291,8 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     bool counts = passes.hardware > 0 || passes.instrumented;
     if (counts && !user_settings.recorded.replay_off)
         save(m);
+    if (!m->snapshot && gp_divided_all_written())
+        drain_context(c, true);
     measurement_enter(m);
     CUresult result = !counts       ? measure_time(m)
                       : m->snapshot ? measure_by_replay(m)

@@ -78,36 +78,46 @@ void measurement_enter(struct gp_measurement *m)
 /* Under the gate: one launch at a time. */
 static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
+static bool is_address(const void *snapshot, uint64_t value)
+{
+    return gp_snapshot_is_address(snapshot, value);
+}
+
+/* A hash of the parameters on which its work depends. */
+static void note_work(struct gp_measurement *m)
+{
+    const uint64_t data_words = kernel_data_words(m->kernel, &m->context->device);
+    const uint64_t work =
+        parameters_hash_work(m->member.run.parameters, m->member.run.parameters_size, is_address,
+                             m->context->snapshot, data_words);
+    m->member.run.work =
+        launch_hash_caches(m->call, gp_mix(work, (uint64_t)kernel_carveout(m->kernel)));
+}
+
 struct gp_reach measurement_reach(struct gp_measurement *m)
 {
     const struct gp_verify_schedule *schedule = &m->kernel->schedule;
+    const struct gp_device *device = &m->context->device;
     struct gp_reach reach = {
         .parameters = parameter_bytes,
         .module = m->kernel->module,
-        .leads_no_further = !kernel_may_load_addresses(m->kernel, &m->context->device),
+        .leads_no_further = !kernel_may_load_addresses(m->kernel, device),
         .everything = schedule->broken,
     };
     reach.verify = verify_is_due(schedule, m->call->grid) || user_settings.verify_always;
     reach.parameters_known =
         gp_kernel_parameters(m->kernel, m->call, parameter_bytes, &reach.parameters_size);
-    if (reach.parameters_known) {
-        m->member.run.parameters = reach.parameters;
-        m->member.run.parameters_size = reach.parameters_size;
-    }
+    if (!reach.parameters_known || !gp_snapshot_find_memory(m->context->snapshot))
+        return reach;
+    m->member.run.parameters = reach.parameters;
+    m->member.run.parameters_size = reach.parameters_size;
+    note_work(m);
+    if (reach.everything || launch_is_in_series())
+        return reach; /* others write unseen between such launches */
+    const enum gp_write_addresses writes = kernel_write_addresses(m->kernel, device);
+    reach.kernel = (uintptr_t)m->kernel;
+    reach.work = gp_mix(gp_mix(m->member.run.work, m->member.run.shape), reach.kernel);
+    reach.may_save_parts = reach.leads_no_further && writes != GP_WRITES_ANYWHERE;
+    reach.writes_by_input = writes == GP_WRITES_BY_INPUT;
     return reach;
-}
-
-static bool is_reached(const void *snapshot, uint64_t value)
-{
-    return gp_snapshot_reaches(snapshot, value);
-}
-
-void measurement_note_work(struct gp_measurement *m)
-{
-    const uint64_t data_words = kernel_data_words(m->kernel, &m->context->device);
-    const uint64_t work =
-        parameters_hash_work(m->member.run.parameters, m->member.run.parameters_size, is_reached,
-                             m->snapshot, data_words);
-    m->member.run.work =
-        launch_hash_caches(m->call, gp_mix(work, (uint64_t)kernel_carveout(m->kernel)));
 }

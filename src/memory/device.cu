@@ -150,16 +150,31 @@ KERNEL gp_copy(const gp_segment *segments, uint32_t count, uint64_t begin, uint6
     copy<false>(segments, count, begin, end, 0, 0, 0);
 }
 
-/* The same of all units of a few segments, which come with the launch: the host does not wait until
- * they are read. Before 7.0 a kernel has a copy of its own of them. */
-#if __CUDA_ARCH__ >= 700
-#define AS_IT_IS const __grid_constant__
-#else
-#define AS_IT_IS
-#endif
+/* The same of all units of a few segments, which come with the launch. */
 KERNEL gp_copy_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units)
 {
     copy<false>(segments.of, count, 0, units, 0, 0, 0);
+}
+
+/* As gp_copy_few; an alarm where a unit with a digest is not as that says. */
+KERNEL gp_save_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units,
+                   gp_digests_answer *answer)
+{
+    uint32_t at = 0;
+    const glance none = {};
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        at = segment_of(segments.of, count, at, number);
+        unit u = unit_of(segments.of[at], number);
+        if (u.tail_from - u.words_from == GP_UNIT_BYTES)
+            copy_whole<false>(u, none, 0, 0, 0);
+        else
+            copy_part<false>(u, none, 0, 0, 0);
+        if (!segments.of[at].digests)
+            continue;
+        uint64_t sum = block_sum(hash_whole(u, u.distance));
+        if (threadIdx.x == 0 && *digest_of(segments.of[at], number) != sum)
+            answer->alarm = 1;
+    }
 }
 
 /* As gp_copy; each range of the table into which a copied word points is marked with the round, and

@@ -12,6 +12,14 @@
 
 static_assert(UNIT_WORDS == AT_ONCE * GP_UNIT_THREADS, "a whole unit is one load of each kind");
 
+/* A few segments come with the launch: the host does not wait until they are read. Before 7.0 a
+ * kernel has a copy of its own of them. */
+#if __CUDA_ARCH__ >= 700
+#define AS_IT_IS const __grid_constant__
+#else
+#define AS_IT_IS
+#endif
+
 /* Addresses come as numbers, so the compiler learns that they lie in global memory; and that each
  * is touched once. */
 __device__ static uint4 load(uint64_t at)

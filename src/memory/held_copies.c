@@ -48,14 +48,16 @@ struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
 {
     struct gp_reason why;
     /* In the drain there may be no room any more for the memory that the copy replaces. */
-    if (!final_lend(&s->final, &s->arena, s->reached.needed, &why) || s->final.arena.host_size)
+    const uint64_t needed = s->reached.needed + (s->divided_count ? s->versions.bytes : 0);
+    if (!final_lend(&s->final, &s->arena, needed, &why) || s->final.arena.host_size)
         return NULL;
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
-    bool ok = copy && segments_copy(&copy->segments, &s->restored) && arena_hold(&s->arena);
+    if (!copy)
+        return NULL;
+    bool ok = segments_copy(&copy->segments, &s->restored) && divide_note_copy(s, copy) &&
+              arena_hold(&s->arena) && (!copy->divided_count || versions_enter(s, copy));
     if (!ok) {
-        if (copy)
-            segments_free(&copy->segments, false);
-        free(copy);
+        held_copy_free(copy);
         return NULL;
     }
     copy->bytes = s->reached.bytes;
@@ -71,6 +73,9 @@ uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy)
 
 bool gp_held_copy_reaches(const struct gp_held_copy *copy, CUdeviceptr address, uint64_t bytes)
 {
+    for (size_t i = 0; i < copy->divided_count; i++)
+        if (address < copy->divided[i]->end && copy->divided[i]->start < address + bytes)
+            return true;
     return segments_reach(&copy->segments, address, bytes);
 }
 
@@ -78,9 +83,13 @@ void gp_snapshot_release(struct gp_snapshot *s, struct gp_held_copy *copy)
 {
     if (!copy)
         return;
-    segments_free(&copy->segments, false);
-    free(copy);
+    if (copy->order)
+        copy->released = true; /* launches before it need it */
+    else
+        held_copy_free(copy);
     snapshot_set_held(s, s->held - 1);
-    if (!s->held)
-        arena_release(&s->arena);
+    if (s->held)
+        return;
+    versions_clear(s);
+    arena_release(&s->arena);
 }

@@ -139,8 +139,8 @@ struct gp_own_kernel {
 
 struct gp_own_kernels {
     CUmodule module;
-    struct gp_own_kernel copy, copy_few, copy_and_follow, compare, keep, rewind_kept, rewind,
-        put_back;
+    struct gp_own_kernel copy, copy_few, save_few, digest_few, check_digests, copy_and_follow,
+        compare, keep, rewind_kept, rewind, put_back;
     struct gp_own_kernel hash, compare_hashes, read_all, pause;
     CUstream stream;               /* made by the caller */
     CUdeviceptr answer;            /* struct gp_answer, on the device */
@@ -183,6 +183,8 @@ struct gp_segments {
  * when out of memory. */
 bool segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                   uint64_t start);
+/* The last one that was added has these digests. */
+void segments_note_digests(struct gp_segments *segments, uint64_t digests);
 void segments_clear(struct gp_segments *segments);
 /* Leaves the first ones, on the host. */
 void segments_cut(struct gp_segments *segments, size_t count);
@@ -300,6 +302,125 @@ bool reached_all_is_ours(struct gp_reached *reached, struct gp_reason *why);
 
 /* True where the index-th is compared only, and never put back. */
 bool reached_is_watched(const struct gp_reached *reached, size_t index);
+
+/* ---- divided memory (divided.c) -------------------------------------------------------------- */
+
+/* An allocation that a program may divide (memory/divided.h). */
+struct gp_divided {
+    const struct gp_snapshot *owner;
+    uint64_t start, end;   /* of the allocation */
+    uint64_t first, units; /* its whole units: the address of the first one, and how many */
+    uint64_t *cuts;        /* addresses of its inside that launches have had, in order */
+    size_t cut_count, cut_capacity;
+    CUdeviceptr digests; /* uint64_t by unit; 0: not made yet */
+    bool known;          /* they are those of its contents */
+    bool pending;        /* a launch that is held reaches it */
+    bool active;         /* divided_is */
+    bool reached;        /* by the launch at hand */
+    struct gp_divided *prev, *next;
+};
+
+/* The allocation of a range; NULL where it is small, or out of memory. */
+struct gp_divided *divided_of(const struct gp_snapshot *s, const struct gp_range *range);
+/* True where launches have had several addresses in it. So it is from one launch to the next while
+ * copies are held: they have copies of parts, or of the whole. */
+bool divided_is(struct gp_divided *d);
+/* A launch has a copy of the whole that knows of no digests: none is divided while that is held. */
+void divided_rest(const struct gp_snapshot *s);
+/* A launch has had that address. The start of the piece that it is in, and its end. */
+void divided_cut(struct gp_divided *d, uint64_t address);
+uint64_t divided_piece_start(const struct gp_divided *d, uint64_t address);
+uint64_t divided_piece_end(const struct gp_divided *d, uint64_t address);
+void divided_set_known(struct gp_divided *d, bool known);
+void divided_set_pending(struct gp_divided *d, bool pending);
+void divided_close(const struct gp_snapshot *s, bool context_alive);
+
+/* The means to check digests. */
+struct gp_digests {
+    CUdeviceptr answer; /* struct gp_digests_answer */
+    CUdeviceptr bits;   /* of units that have changed */
+    uint32_t *host_bits;
+    size_t words; /* of either */
+};
+
+/* Makes the answer. */
+CUresult digests_answer(struct gp_digests *g);
+void digests_free(struct gp_digests *g, bool context_alive);
+
+/* Brings its digests up to date, in one read of it; *changed becomes true where some were not. The
+ * GPU has done so when this returns. False, with the reason in *why, where that failed. */
+bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
+                   struct gp_reason *why);
+/* Calls visit with each stretch of units that the last check found changed. */
+typedef void divided_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data);
+void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,
+                         divided_change *visit, void *data);
+/* *alarm becomes true where a unit was saved since the last time that was not as its digest said.
+ */
+CUresult digests_alarm(struct gp_snapshot *s, bool *alarm);
+
+/* ---- the parts of it that launches write (writes.c) ------------------------------------------ */
+
+/* Addresses of divided memory among the parameters of a launch. */
+#define GP_MOST_ADDRESSES 64
+struct gp_addresses {
+    uint64_t kernel, work; /* see struct gp_reach */
+    bool by_input;
+    unsigned count;
+    struct gp_address {
+        uint32_t offset; /* in the parameters, in bytes */
+        uint64_t value;
+        struct gp_divided *in;
+    } of[GP_MOST_ADDRESSES];
+};
+
+#define GP_MOST_PARTS 256
+/* So many go with a launch that is not waited for, beside other memory. */
+#define GP_FEW_PARTS 10
+struct gp_plan {
+    unsigned count;
+    struct gp_write_part {
+        const struct gp_divided *in;
+        uint64_t from, to;
+    } of[GP_MOST_PARTS];
+};
+
+#define GP_MOST_WRITE_RUNS 16
+struct gp_work_writes {
+    uint64_t work;
+    unsigned seen; /* launches whose writes are among these */
+    bool lost;     /* there were too many */
+    unsigned count;
+    struct gp_write_run {
+        uint32_t offset;
+        int64_t from, to; /* from the address that stands there */
+    } runs[GP_MOST_WRITE_RUNS];
+    UT_hash_handle hh;
+};
+
+struct gp_kernel_writes {
+    uint64_t kernel;
+    unsigned in_pieces; /* launches in a row whose writes lay in pieces from their addresses on */
+    unsigned count;     /* the parameters from whose addresses on it has written */
+    uint32_t written[GP_MOST_WRITE_RUNS];
+    UT_hash_handle hh;
+};
+
+struct gp_learned {
+    struct gp_work_writes *works;
+    struct gp_kernel_writes *kernels;
+};
+
+/* A launch with these addresses has written there; and that is all it wrote. */
+void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const struct gp_divided *d,
+                  uint64_t from, uint64_t to);
+void writes_seen(struct gp_learned *l, const struct gp_addresses *a);
+/* True where a launch may be planned that is not waited for. */
+bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
+/* The parts to save for a launch, in order of address, each of whole units. False where there are
+ * too many. */
+bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan);
+void writes_free(struct gp_learned *l);
 
 /* ---- memory that was freed after it was copied (freed.c) ------------------------------------- */
 
@@ -433,6 +554,54 @@ void final_free(struct gp_final *final, bool context_alive);
 /* Bytes of device memory that a release gives back. */
 uint64_t final_held(const struct gp_final *final);
 
+/* ---- the contents of divided memory in the course of a batch (versions.c) -------------------- */
+
+/* A part of divided memory that launches of a batch have saved, all of it or nothing. */
+struct gp_version_run {
+    uint64_t live, bytes;
+    uint64_t present;    /* the copy of its contents of now */
+    uint64_t current;    /* its contents are those of that copy; 0: not known */
+    size_t first, count; /* of the versions, in the order of launches */
+};
+
+struct gp_version {
+    uint64_t order; /* of the launch before which it was so */
+    uint64_t saved; /* the copy */
+};
+
+struct gp_versions {
+    struct gp_held_copy *
+        *log; /* the copies of launches, in order, until no copy is held any more */
+    size_t log_count, log_capacity;
+    uint64_t bytes; /* of room that the present contents may need */
+    uint64_t order; /* of the last one */
+    struct gp_version_run *runs;
+    size_t run_count;
+    struct gp_version *versions;
+    bool kept;       /* the present contents are */
+    unsigned alarms; /* with launches in several streams */
+};
+
+void held_copy_free(struct gp_held_copy *copy);
+
+/* The copy was made: enters it into the log, which owns it from then on. False where it has no
+ * room. */
+bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy);
+/* No copy is held any more. */
+void versions_clear(struct gp_snapshot *s);
+void versions_free(struct gp_snapshot *s);
+/* A launch has written memory that was not saved: no launch in the log can be replayed. */
+void versions_spoil(struct gp_snapshot *s);
+
+/* Bytes of room that the present contents need, where they are not kept. */
+uint64_t versions_need(struct gp_snapshot *s);
+/* Keeps them; makes divided memory that the launch reaches as it was before it; puts the present
+ * contents back. The first and the last do nothing where no launch has saved any. Without a wait.
+ */
+bool versions_keep(struct gp_snapshot *s, struct gp_reason *why);
+CUresult versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy);
+CUresult versions_put_back(struct gp_snapshot *s);
+
 /* ---- snapshots (snapshot.c) ------------------------------------------------------------------ */
 
 /* A snapshot from within: snapshot.c takes it, rewind.c puts it back, hash_rest.c hashes the memory
@@ -471,6 +640,15 @@ struct gp_snapshot {
     size_t hashes_capacity;
     bool verifies;
 
+    struct gp_digests digests;
+    struct gp_learned learned;
+    struct gp_addresses addresses; /* of the launch at hand, in divided memory */
+    struct gp_plan plan;           /* the parts of that to save */
+    struct gp_divided **divided;   /* that it reaches */
+    size_t divided_count, divided_capacity;
+    bool saves_parts; /* of these the planned parts; else all */
+    struct gp_versions versions;
+
     CUdeviceptr scratch;
     size_t scratch_size;
 
@@ -487,7 +665,38 @@ struct gp_held_copy {
     uint64_t bytes;
     uint64_t made; /* by the time of memory that was freed */
     struct gp_segments segments;
+    /* Of divided memory: in the log of versions until no copy is held. */
+    struct gp_divided **divided;
+    size_t divided_count;
+    struct gp_addresses *addresses;
+    uint64_t order;
+    CUstream stream; /* in which the copy is made; NULL where the launch was waited for */
+    bool spoilt;     /* it must not be put in place */
+    bool released;   /* nobody holds it */
 };
+
+/* ---- divided memory that a launch reaches (divide.c) ----------------------------------------- */
+
+/* Forgets the last launch. */
+void divide_begin(struct gp_snapshot *s);
+/* The ranges that its parameters lead to are reached: which of them are divided, and which parts of
+ * them are to be saved. known_only: false where it is not known yet where such a launch writes, or
+ * the digests are not those of the contents. */
+bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only);
+/* The divided memory of a range; NULL where it is none. */
+struct gp_divided *divide_find(const struct gp_snapshot *s, const struct gp_range *range);
+/* The range of that number is reached as well. */
+bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why);
+/* Calls visit with each part to be saved of a range that is reached, where it is divided; false
+ * where that says so. `digests`: of its units, 0: it has none. */
+typedef bool divide_part(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,
+                         void *data);
+bool divide_each_part(struct gp_snapshot *s, const struct gp_divided *d, divide_part *visit,
+                      void *data);
+/* Before the launch, with the context idle: brings digests up to date. */
+bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why);
+/* The copy of the launch at hand gets all that is known of its divided memory. */
+bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy);
 
 /* Copies the segments of the list that were not copied yet, and follows the pointers in them to the
  * ranges of a table; NULL: follows none. */
@@ -497,6 +706,10 @@ CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
 /* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
  * the thread's own, when per_thread). */
 CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                           CUstream stream, bool per_thread);
+
+/* The same, with an alarm where divided memory was not as its digests say. */
+CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread);
 
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);

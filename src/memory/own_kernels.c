@@ -36,6 +36,9 @@ bool own_kernels_load(struct gp_own_kernels *k, CUdevice device)
     } all[] = {
         {&k->copy, "gp_copy"},
         {&k->copy_few, "gp_copy_few"},
+        {&k->save_few, "gp_save_few"},
+        {&k->digest_few, "gp_digest_few"},
+        {&k->check_digests, "gp_check_digests"},
         {&k->copy_and_follow, "gp_copy_and_follow"},
         {&k->compare, "gp_compare"},
         {&k->keep, "gp_keep"},

@@ -14,6 +14,8 @@ static uint64_t layout_of(const struct gp_segments *copy)
 {
     uint64_t layout = 1;
     for (size_t i = 0; i < copy->count; i++) {
+        if (copy->list[i].digests)
+            continue; /* the driver copies it */
         layout = gp_mix(layout, copy->list[i].live % GP_COPY_ALIGNMENT);
         layout = gp_mix(layout, copy->list[i].bytes);
     }
@@ -70,6 +72,22 @@ CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments
                                GP_UNIT_THREADS, arguments);
 }
 
+CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                           CUstream stream, bool per_thread)
+{
+    struct gp_few_segments few = {0};
+    uint32_t count = (uint32_t)list->count;
+    uint64_t units = list->units;
+    CUdeviceptr answer = s->digests.answer;
+    void *arguments[] = {&few, &count, &units, &answer};
+    if (!count)
+        return CUDA_SUCCESS;
+    memcpy(few.of, list->list, count * sizeof(*few.of));
+    unsigned most = s->own.save_few.blocks, blocks = units < most ? (unsigned)units : most;
+    return own_kernel_start_on(stream, per_thread, s->own.save_few.function, blocks,
+                               GP_UNIT_THREADS, arguments);
+}
+
 static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves)
 {
     uint32_t count = (uint32_t)moves->count;
@@ -119,8 +137,10 @@ static enum overlap find(const struct gp_segments *kept, const struct gp_segment
 bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason *why)
 {
     reverse(&s->present);
-    CUresult result = move(s, &s->present, false);
-    if (s->present.count && to_wait)
+    const bool any = s->present.count || s->versions.kept;
+    CUresult versions = versions_put_back(s), result = move(s, &s->present, false);
+    result = result == CUDA_SUCCESS ? versions : result;
+    if (any && to_wait)
         result = wait(s, result);
     segments_clear(&s->present);
     s->present_bytes = 0;
@@ -144,7 +164,7 @@ static bool fits_beside(const struct gp_snapshot *s, struct gp_held_copy *const 
     for (size_t c = 0; c < count; c++) {
         const struct gp_segments *copy = &copies[c]->segments;
         for (size_t i = 0; i < copy->count; i++) {
-            enum overlap found = find(&s->present, &copy->list[i]);
+            enum overlap found = copy->list[i].digests ? SAME : find(&s->present, &copy->list[i]);
             if (found == PARTLY)
                 return false;
             if (found == APART)
@@ -168,13 +188,14 @@ static bool begin_anew(struct gp_snapshot *s, struct gp_held_copy *const *copies
     if (!gp_snapshot_put_back(s, true, why))
         return false;
     fits_beside(s, copies, count ? 1 : 0, &one);
+    one += versions_need(s);
     return !one || final_lend(&s->final, &s->arena, before + one, why) ||
            final_lend(&s->final, &s->arena, one, why);
 }
 
 static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, struct gp_reason *why)
 {
-    enum overlap found = find(&s->present, segment);
+    enum overlap found = segment->digests ? SAME : find(&s->present, segment);
     *why = GP_REASON_TEXT(NOT_COPIED, "memory of several launches overlaps");
     if (found != APART)
         return found == SAME;
@@ -209,9 +230,21 @@ bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies,
 {
     uint64_t missing;
     gp_snapshot_set_in_use(s, true);
-    bool stays =
-        s->present.count && fits_beside(s, copies, count, &missing) && has_room(s, missing);
-    return (stays || begin_anew(s, copies, count, why)) && keep(s, copies, count, by_driver, why);
+    bool stays = (s->present.count || s->versions.kept) &&
+                 fits_beside(s, copies, count, &missing) && has_room(s, missing);
+    return (stays || begin_anew(s, copies, count, why)) && versions_keep(s, why) &&
+           keep(s, copies, count, by_driver, why);
+}
+
+static bool list_undivided(struct gp_segments *list, const struct gp_held_copy *copy)
+{
+    bool listed = true;
+    segments_clear(list);
+    for (size_t i = 0; i < copy->segments.count && listed; i++) {
+        const struct gp_segment *g = &copy->segments.list[i];
+        listed = g->digests || segments_add(list, g->live, g->saved, g->bytes, g->start);
+    }
+    return listed;
 }
 
 bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
@@ -221,8 +254,9 @@ bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, 
         return false;
     *why = GP_REASON(NO_MEMORY);
     /* The first so that it is known which memory the launch reaches. */
-    if (!segments_copy(&s->restored, &copy->segments) || !segments_copy(&s->moves, &copy->segments))
+    if (!segments_copy(&s->restored, &copy->segments) || !list_undivided(&s->moves, copy))
         return false;
     reverse(&s->moves);
-    return driver_worked(wait(s, move(s, &s->moves, by_driver)), why);
+    CUresult versions = versions_put(s, copy), result = move(s, &s->moves, by_driver);
+    return driver_worked(wait(s, result == CUDA_SUCCESS ? versions : result), why);
 }

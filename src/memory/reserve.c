@@ -19,30 +19,44 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
     struct gp_reason why;
     struct gp_reached *r = &s->reached;
     reached_clear(r);
+    divide_begin(s);
     return launch->parameters_known && !launch->everything &&
            arrays_list(&s->arrays, s->context, &why) && !s->arrays.count &&
            reached_update(r, s->context, s->device) &&
            reach_from_parameters(r, launch, s->pageable, &why) && reach_from_modules(r, launch) &&
-           reached_is_ours(r, &why) && !r->out_of_memory && r->count <= GP_FEW_SEGMENTS &&
-           may_be_copied_there(r, launch->module);
+           reached_is_ours(r, &why) && !r->out_of_memory &&
+           may_be_copied_there(r, launch->module) && divide(s, launch, true);
+}
+
+static bool take_part(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,
+                      void *data)
+{
+    (void)data;
+    uint64_t bytes = to - from;
+    uint64_t saved = arena_take(&s->arena, from, &bytes);
+    if (!saved || bytes < to - from || s->restored.count == GP_FEW_SEGMENTS ||
+        !segments_add(&s->restored, from, saved, bytes, from))
+        return false;
+    segments_note_digests(&s->restored, digests);
+    return true;
 }
 
 static bool take_room(struct gp_snapshot *s)
 {
+    bool taken = true;
     arena_clear(&s->arena);
     segments_clear(&s->restored);
     segments_clear(&s->watched);
-    if (!arena_fits(&s->arena, s->reached.needed) || s->final.arena.device_size < s->reached.needed)
+    if (!arena_fits(&s->arena, s->reached.needed) ||
+        s->final.arena.device_size < s->versions.bytes + s->reached.needed)
         return false;
-    for (size_t i = 0; i < s->reached.count; i++) {
+    for (size_t i = 0; i < s->reached.count && taken; i++) {
         const struct gp_range *range = &s->reached.ranges.ranges[s->reached.list[i]];
-        uint64_t bytes = range->end - range->start;
-        uint64_t saved = arena_take(&s->arena, range->start, &bytes);
-        if (!saved || bytes < range->end - range->start ||
-            !segments_add(&s->restored, range->start, saved, bytes, range->start))
-            return false;
+        const struct gp_divided *d = divide_find(s, range);
+        taken = d ? divide_each_part(s, d, take_part, NULL)
+                  : take_part(s, range->start, range->end, 0, NULL);
     }
-    return true;
+    return taken;
 }
 
 struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struct gp_reach *launch)
@@ -51,10 +65,12 @@ struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struc
     return reserved ? gp_snapshot_hold(s) : NULL;
 }
 
-CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,
                               CUstream stream, bool per_thread)
 {
-    return snapshot_copy_few(s, &copy->segments, stream, per_thread);
+    copy->stream = stream;
+    return copy->divided_count ? snapshot_save_few(s, &copy->segments, stream, per_thread)
+                               : snapshot_copy_few(s, &copy->segments, stream, per_thread);
 }
 
 /* The copies, to be searched where they lie. The search copies as well: each onto itself. */

@@ -27,6 +27,11 @@ bool segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t
     return true;
 }
 
+void segments_note_digests(struct gp_segments *s, uint64_t digests)
+{
+    s->list[s->count - 1].digests = digests;
+}
+
 void segments_clear(struct gp_segments *s)
 {
     s->count = s->on_device = 0;

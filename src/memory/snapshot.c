@@ -52,8 +52,13 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
         if (s->idle)
             gp_cuda.cuEventDestroy_v2(s->idle);
     }
+    versions_free(s);
+    divided_close(s, context_alive);
+    digests_free(&s->digests, context_alive);
+    writes_free(&s->learned);
     reached_free(&s->reached);
     arrays_free(&s->arrays);
+    free(s->divided);
     free(s->found);
     free(s);
 }
@@ -66,21 +71,34 @@ void gp_snapshot_leave(struct gp_snapshot *s)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Gives the next reached range its room; it may come in two pieces. */
+/* Room for memory of one range; it may come in two pieces, but for units with digests. */
+static bool take_room(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,
+                      void *list)
+{
+    const uint64_t start = from;
+    while (from < to) {
+        uint64_t bytes = to - from;
+        uint64_t saved = arena_take(&s->arena, from, &bytes);
+        if (!saved || (digests && bytes < to - from) ||
+            !segments_add(list, from, saved, bytes, start))
+            return false;
+        segments_note_digests(list, digests);
+        from += bytes;
+    }
+    return true;
+}
+
+/* Gives the next reached range its room. */
 static bool take_room_for_next(struct gp_snapshot *s)
 {
     const struct gp_range *range = &s->reached.ranges.ranges[s->reached.list[s->with_room]];
     struct gp_segments *list =
         reached_is_watched(&s->reached, s->with_room) ? &s->watched : &s->restored;
-    for (uint64_t at = range->start; at < range->end;) {
-        uint64_t bytes = range->end - at;
-        uint64_t saved = arena_take(&s->arena, at, &bytes);
-        if (!saved || !segments_add(list, at, saved, bytes, range->start))
-            return false;
-        at += bytes;
-    }
-    s->with_room++;
-    return true;
+    const struct gp_divided *d = divide_find(s, range);
+    bool taken = d ? divide_each_part(s, d, take_room, list)
+                   : take_room(s, range->start, range->end, 0, list);
+    s->with_room += taken;
+    return taken;
 }
 
 static bool take_room_for_reached(struct gp_snapshot *s, struct gp_reason *why)
@@ -171,6 +189,8 @@ static bool reach_found(struct gp_snapshot *s, uint32_t before, struct gp_reason
             return false;
         }
         reach_range(found[i], &s->reached);
+        if (!divide_found(s, found[i], why))
+            return false;
     }
     return true;
 }
@@ -198,6 +218,7 @@ static bool begin(struct gp_snapshot *s, struct gp_reason *why)
     s->verifies = s->rewound = false;
     snapshot_note_beside(s);
     reached_clear(&s->reached);
+    divide_begin(s);
     memset(s->own.host_answer, 0, sizeof(*s->own.host_answer));
     segments_clear(&s->restored);
     segments_clear(&s->watched);
@@ -221,6 +242,8 @@ static bool reserve_for_all(struct gp_snapshot *s, struct gp_reason *why)
 
 static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, struct gp_reason *why)
 {
+    if (!launch->kernel)
+        divided_rest(s);
     /* The memory that the launch may write is not known, so it may be any. */
     if ((launch->everything || !launch->parameters_known) && !reached_all_is_ours(&s->reached, why))
         return false;
@@ -235,6 +258,8 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, st
         if (!reach_from_modules(&s->reached, launch) || !reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
+        if (launch->kernel && (!divide(s, launch, false) || !divide_check_before(s, why)))
+            return false;
         if (launch->leads_no_further ? !copy_reached(s, NULL, why) : !copy_and_follow(s, why))
             return false;
     }
@@ -269,17 +294,31 @@ uint64_t gp_snapshot_bytes(const struct gp_snapshot *s)
     return s->reached.bytes;
 }
 
-static bool lies_in(const struct gp_segments *segments, CUdeviceptr address)
+bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address)
 {
-    for (size_t i = 0; i < segments->count; i++)
-        if (address - segments->list[i].live < segments->list[i].bytes)
+    size_t found[2];
+    const struct gp_reached *r = &s->reached;
+    const unsigned count = ranges_find(&r->ranges, address, found);
+    for (unsigned i = 0; i < count; i++)
+        if (address < r->ranges.ranges[found[i]].end && r->marks[found[i]] == r->round)
             return true;
     return false;
 }
 
-bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address)
+bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address)
 {
-    return lies_in(&s->restored, address) || lies_in(&s->watched, address);
+    size_t found[2];
+    const struct gp_ranges *ranges = &s->reached.ranges;
+    const unsigned count = ranges_find(ranges, address, found);
+    for (unsigned i = 0; i < count; i++)
+        if (address < ranges->ranges[found[i]].end)
+            return true;
+    return false;
+}
+
+bool gp_snapshot_find_memory(struct gp_snapshot *s)
+{
+    return reached_update(&s->reached, s->context, s->device);
 }
 
 void gp_snapshot_done(struct gp_snapshot *s)

@@ -29,6 +29,12 @@ struct gp_reach {
     bool leads_no_further; /* its kernels read no addresses from memory */
     bool everything;       /* memory that is not reached is copied as well */
     bool verify;           /* gp_snapshot_verify will be asked for */
+    /* Of divided memory (memory/divided.h) only the parts are saved that the launch writes, as far
+     * as launches like it have shown. A number for its kernel, 0: it is no launch of one; and one
+     * for its kernel, its shape and its parameters but for addresses. */
+    uint64_t kernel, work;
+    bool may_save_parts;  /* where it writes depends on nothing but its parameters and its memory */
+    bool writes_by_input; /* and on its memory indeed */
 };
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,
@@ -54,6 +60,18 @@ bool gp_snapshot_led_further(const struct gp_snapshot *s);
 
 /* True where the address lies in memory that was copied. */
 bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address);
+
+/* True where the address is in memory of the program, as of the last gp_snapshot_find_memory, which
+ * is false when out of memory. */
+bool gp_snapshot_find_memory(struct gp_snapshot *s);
+bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address);
+
+/* True where the launch reaches divided memory. */
+bool gp_snapshot_is_divided(const struct gp_snapshot *s);
+/* After its first run: *outside becomes true where it has changed divided memory that was not
+ * copied, so that it must not run again, nor launches that are held. The digests are up to date
+ * then. False, with the reason in *why, where something failed. */
+bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool *outside, struct gp_reason *why);
 
 /* After the kernel's first run: *elsewhere becomes true when memory has changed that was not
  * copied, so that the kernel must not run again. False and not asked, where the launch was not to
@@ -106,9 +124,21 @@ struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s);
  * nothing is copied. NULL where that is not to be had without a wait, or the launch reaches memory
  * whose copy cannot be held. */
 struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struct gp_reach *launch);
+/* Finds out, with the context idle, whether held launches have written any divided memory that they
+ * have not saved. Then those that reach such memory are spoilt: they must not run again. The same
+ * where that failed, with the reason in *why, and false. Does nothing in the middle of replays. */
+bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why);
+bool gp_held_copy_has_parts(const struct gp_held_copy *copy); /* of divided memory */
+bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy);
+/* True where held launches have saved parts of memory: all of them are to be replayed together, as
+ * one needs the copies of those behind it. */
+bool gp_snapshot_holds_parts(const struct gp_snapshot *s);
+/* Has the digests of divided memory brought up to date behind the launch, in its stream. */
+CUresult gp_held_copy_note_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+                              CUstream stream, bool per_thread);
 /* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
  * the launch, without waiting. */
-CUresult gp_held_copy_make_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,
                               CUstream stream, bool per_thread);
 /* Memory is freed of which there is no such copy. Copies that were made before may lead there;
  * where there are none it is forgotten. */

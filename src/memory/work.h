@@ -20,12 +20,21 @@ struct gp_segment {
     uint64_t bytes; /* more than 0 */
     uint64_t start; /* of the buffer that it is a part of */
     uint64_t first_unit; /* units of all segments before this one */
+    /* uint64_t[]: digests of its units, each of which is whole and begins at a multiple of its
+     * size. 0: it has none. */
+    uint64_t digests;
 };
 
 /* So few are handed to a kernel as they are, where there is no table on the device. */
 #define GP_FEW_SEGMENTS 16u
 struct gp_few_segments {
     struct gp_segment of[GP_FEW_SEGMENTS];
+};
+
+/* The kernels' answer about digests of units, which are hashes of their contents. */
+struct gp_digests_answer {
+    uint32_t alarm;   /* not 0: a unit that was saved was not as its digest said */
+    uint32_t changed; /* units that were not as their digests said, in the check at hand */
 };
 
 /* A buffer: the memory from start to before end. A pointer to its end counts as one into it. */

@@ -501,6 +501,119 @@ static enum gpusim_outcome compare_hashes(struct gpusim_grid *grid)
     return GPUSIM_RAN;
 }
 
+/* ---- digests of units ---- */
+
+/* The hash of a whole unit at `live`, of which `from` may be a copy. False for an illegal address.
+ */
+static bool unit_digest(struct gpusim_grid *grid, uint64_t live, uint64_t from, uint64_t *digest)
+{
+    *digest = 0;
+    for (uint64_t done = 0; done < GP_UNIT_BYTES;) {
+        uint64_t bytes = GP_UNIT_BYTES - done;
+        const unsigned char *at = stretch(grid, from + done, &bytes);
+        if (!at || bytes % 8)
+            return false;
+        for (uint64_t i = 0; i < bytes; i += 8) {
+            uint64_t word;
+            memcpy(&word, at + i, sizeof(word));
+            word = (word ^ (live + done + i) * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+            *digest += word ^ word >> 29;
+        }
+        done += bytes;
+    }
+    return true;
+}
+
+typedef enum gpusim_outcome visit_unit(struct gpusim_grid *grid, uint64_t *digest, uint64_t now,
+                                       void *data);
+
+/* Each unit of a few segments that has a digest; with its hash, or that of its copy. */
+static enum gpusim_outcome each_digest(struct gpusim_grid *grid, bool of_copy, visit_unit *visit,
+                                       void *data)
+{
+    struct gp_few_segments few;
+    uint32_t count = param32(grid, 1);
+
+    memcpy(&few, grid->params + grid->param_at[0], sizeof(few));
+    if (count > GP_FEW_SEGMENTS)
+        return GPUSIM_TRAPPED;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gp_segment *s = &few.of[i];
+        uint64_t units = s->bytes / GP_UNIT_BYTES, now;
+        uint64_t *digests;
+        if (!s->digests)
+            continue;
+        if (s->live % GP_UNIT_BYTES || s->bytes % GP_UNIT_BYTES)
+            return GPUSIM_TRAPPED;
+        digests = gpusim_grid_memory(grid, s->digests, units * sizeof(*digests));
+        if (!digests)
+            return GPUSIM_ILLEGAL_ADDRESS;
+        for (uint64_t u = 0; u < units; u++) {
+            uint64_t live = s->live + u * GP_UNIT_BYTES, from = of_copy ? s->saved - s->live : 0;
+            if (!unit_digest(grid, live, live + from, &now))
+                return GPUSIM_ILLEGAL_ADDRESS;
+            visit(grid, &digests[u], now, data);
+        }
+    }
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome compare_digest(struct gpusim_grid *grid, uint64_t *digest, uint64_t now,
+                                          void *answer)
+{
+    (void)grid;
+    if (*digest != now)
+        ((struct gp_digests_answer *)answer)->alarm = 1;
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome save_few(struct gpusim_grid *grid)
+{
+    struct gp_digests_answer *answer = gpusim_grid_memory(grid, param64(grid, 3), sizeof(*answer));
+    enum gpusim_outcome outcome = answer ? copy_few(grid) : GPUSIM_ILLEGAL_ADDRESS;
+
+    return outcome == GPUSIM_RAN ? each_digest(grid, true, compare_digest, answer) : outcome;
+}
+
+static enum gpusim_outcome set_digest(struct gpusim_grid *grid, uint64_t *digest, uint64_t now,
+                                      void *data)
+{
+    (void)grid;
+    (void)data;
+    *digest = now;
+    return GPUSIM_RAN;
+}
+
+static enum gpusim_outcome digest_few(struct gpusim_grid *grid)
+{
+    return each_digest(grid, false, set_digest, NULL);
+}
+
+static enum gpusim_outcome check_digests(struct gpusim_grid *grid)
+{
+    uint64_t live = param64(grid, 0), units = param64(grid, 1), now;
+    uint64_t *digests = gpusim_grid_memory(grid, param64(grid, 2), units * sizeof(*digests));
+    uint32_t *changed =
+        gpusim_grid_memory(grid, param64(grid, 3), (units + 31) / 32 * sizeof(*changed));
+    struct gp_digests_answer *answer = gpusim_grid_memory(grid, param64(grid, 4), sizeof(*answer));
+
+    if (!digests || !changed || !answer)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    if (live % GP_UNIT_BYTES)
+        return GPUSIM_TRAPPED;
+    for (uint64_t u = 0; u < units; u++) {
+        uint64_t at = live + u * GP_UNIT_BYTES;
+        if (!unit_digest(grid, at, at, &now))
+            return GPUSIM_ILLEGAL_ADDRESS;
+        if (digests[u] == now)
+            continue;
+        digests[u] = now;
+        changed[u / 32] |= 1u << u % 32;
+        answer->changed++;
+    }
+    return GPUSIM_RAN;
+}
+
 /* Reading changes nothing but the caches; the driver tells the model which range went through. */
 static enum gpusim_outcome read_all(struct gpusim_grid *grid)
 {
@@ -533,6 +646,9 @@ static enum gpusim_outcome pause_stream(struct gpusim_grid *grid)
 
 DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_copy_few, copy_few, sizeof(struct gp_few_segments), 4, 8);
+DEFINE_WHOLE(gp_save_few, save_few, sizeof(struct gp_few_segments), 4, 8, 8);
+DEFINE_WHOLE(gp_digest_few, digest_few, sizeof(struct gp_few_segments), 4, 8);
+DEFINE_WHOLE(gp_check_digests, check_digests, 8, 8, 8, 8, 8);
 DEFINE_WHOLE(gp_copy_and_follow, copy_and_follow, 8, 4, 8, 8, 8, 8, 4);
 DEFINE_WHOLE(gp_compare, compare, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_rewind, rewind_all, 8, 4, 8, 8);

@@ -1,0 +1,352 @@
+/* Divided memory in a snapshot: the parts of it that a launch saves, and its writes, which the
+ * digests show. */
+#include "memory/divided.h"
+
+#include "memory/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Then launches are waited for. */
+#define MOST_ALARMS 2
+
+void divide_begin(struct gp_snapshot *s)
+{
+    for (size_t i = 0; i < s->divided_count; i++)
+        s->divided[i]->reached = false;
+    s->divided_count = 0;
+    s->addresses.count = 0;
+    s->plan.count = 0;
+    s->saves_parts = false;
+}
+
+static bool add(struct gp_snapshot *s, struct gp_divided *d)
+{
+    if (d->reached)
+        return true;
+    if (s->divided_count == s->divided_capacity) {
+        size_t capacity = s->divided_capacity ? 2 * s->divided_capacity : 16;
+        struct gp_divided **list = realloc(s->divided, capacity * sizeof(struct gp_divided *));
+        if (!list)
+            return false;
+        s->divided = list;
+        s->divided_capacity = capacity;
+    }
+    s->divided[s->divided_count++] = d;
+    d->reached = true;
+    return true;
+}
+
+struct gp_divided *divide_find(const struct gp_snapshot *s, const struct gp_range *range)
+{
+    for (size_t i = 0; i < s->divided_count; i++)
+        if (s->divided[i]->start == range->start && s->divided[i]->end == range->end)
+            return s->divided[i];
+    return NULL;
+}
+
+static bool is_known(const struct gp_addresses *a, uint64_t address)
+{
+    for (unsigned i = 0; i < a->count; i++)
+        if (a->of[i].value == address)
+            return true;
+    return false;
+}
+
+/* Notes the launch's addresses in the range, each once. False where there are too many. */
+static bool note_addresses(struct gp_snapshot *s, const struct gp_reach *launch,
+                           struct gp_divided *d)
+{
+    struct gp_addresses *a = &s->addresses;
+    uint64_t word;
+    for (size_t at = 0; at + sizeof(word) <= launch->parameters_size; at++) {
+        memcpy(&word, (const char *)launch->parameters + at, sizeof(word));
+        if (word < d->start || word >= d->end || is_known(a, word))
+            continue;
+        if (a->count == GP_MOST_ADDRESSES)
+            return false;
+        divided_cut(d, word);
+        a->of[a->count++] = (struct gp_address){(uint32_t)at, word, d};
+    }
+    return true;
+}
+
+/* Memory of the device alone, that nobody else writes. */
+static bool may_be_divided(const struct gp_range_facts *facts)
+{
+    return (facts->kind == GP_BUFFER_DEVICE || facts->kind == GP_BUFFER_POOLED ||
+            facts->kind == GP_BUFFER_MAPPED) &&
+           !facts->managed && !facts->not_ours.cause;
+}
+
+/* Those that are divided stay in the list of addresses. */
+static void keep_addresses_of_divided(struct gp_addresses *a)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < a->count; i++)
+        if (divided_is(a->of[i].in))
+            a->of[count++] = a->of[i];
+    a->count = count;
+}
+
+/* The parts are copied, in place of the whole. */
+static bool take_room(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,
+                      void *data)
+{
+    (void)digests;
+    (void)data;
+    s->reached.bytes += to - from;
+    s->reached.needed += arena_need(to - from);
+    return true;
+}
+
+static void count_parts(struct gp_snapshot *s, const struct gp_divided *d)
+{
+    s->reached.bytes -= d->end - d->start;
+    s->reached.needed -= arena_need(d->end - d->start);
+    divide_each_part(s, d, take_room, NULL);
+}
+
+bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
+{
+    struct gp_reached *r = &s->reached;
+    bool all_noted = true;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct gp_range *range = &r->ranges.ranges[r->list[i]];
+        struct gp_divided *d =
+            may_be_divided(&r->ranges.facts[r->list[i]]) ? divided_of(s, range) : NULL;
+        if (!d)
+            continue;
+        all_noted = note_addresses(s, launch, d) && all_noted;
+        if (divided_is(d) && !add(s, d))
+            return false;
+    }
+    keep_addresses_of_divided(&s->addresses);
+    s->addresses.kernel = launch->kernel;
+    s->addresses.work = launch->work;
+    s->addresses.by_input = launch->writes_by_input;
+    s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
+                     writes_plan(&s->learned, &s->addresses, &s->plan);
+    for (size_t i = 0; i < s->divided_count; i++) {
+        count_parts(s, s->divided[i]);
+        if (known_only && !s->divided[i]->known)
+            return false;
+    }
+    return !known_only || !s->divided_count ||
+           (s->versions.alarms < MOST_ALARMS &&
+            (!s->saves_parts || writes_are_known(&s->learned, &s->addresses)));
+}
+
+static bool visit_units(struct gp_snapshot *s, const struct gp_divided *d, uint64_t from,
+                        uint64_t to, divide_part *visit, void *data)
+{
+    const uint64_t digests = d->digests + (from - d->first) / GP_UNIT_BYTES * sizeof(uint64_t);
+    return from >= to || visit(s, from, to, digests, data);
+}
+
+bool divide_each_part(struct gp_snapshot *s, const struct gp_divided *d, divide_part *visit,
+                      void *data)
+{
+    const uint64_t last = d->first + d->units * GP_UNIT_BYTES;
+    bool well = d->start == d->first || visit(s, d->start, d->first, 0, data);
+    if (!s->saves_parts)
+        well = well && visit_units(s, d, d->first, last, visit, data);
+    for (unsigned i = 0; s->saves_parts && i < s->plan.count && well; i++)
+        if (s->plan.of[i].in == d)
+            well = visit_units(s, d, s->plan.of[i].from, s->plan.of[i].to, visit, data);
+    return well && (last == d->end || visit(s, last, d->end, 0, data));
+}
+
+/* Contents of memory have led there: all of it is saved. */
+bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
+{
+    const struct gp_range_facts *facts = &s->reached.ranges.facts[range];
+    const struct gp_range *r = &s->reached.ranges.ranges[range];
+    struct gp_divided *d = may_be_divided(facts) ? divided_of(s, r) : NULL;
+    if (!d || d->reached || (!divided_is(d) && !d->pending))
+        return true;
+    *why = GP_REASON(NO_MEMORY);
+    if (!add(s, d))
+        return false;
+    count_parts(s, d);
+    return divide_check_before(s, why);
+}
+
+/* Where a launch is held already the digests have to be right; else they begin here. */
+bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
+{
+    for (size_t i = 0; i < s->divided_count; i++) {
+        struct gp_divided *d = s->divided[i];
+        bool changed;
+        if (d->known && !d->pending)
+            continue;
+        if (!divided_check(s, d, &changed, why))
+            return false;
+        if (changed && d->pending)
+            versions_spoil(s);
+        divided_set_known(d, true);
+    }
+    return true;
+}
+
+bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy)
+{
+    if (!s->divided_count)
+        return true;
+    copy->divided = malloc(s->divided_count * sizeof(struct gp_divided *));
+    copy->addresses = malloc(sizeof(*copy->addresses));
+    if (!copy->divided || !copy->addresses)
+        return false;
+    memcpy(copy->divided, s->divided, s->divided_count * sizeof(struct gp_divided *));
+    copy->divided_count = s->divided_count;
+    *copy->addresses = s->addresses;
+    return true;
+}
+
+/* ---- after a launch -------------------------------------------------------------------------- */
+
+struct changes {
+    struct gp_snapshot *s;
+    bool outside;
+};
+
+static bool was_saved(const struct gp_segments *saved, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        size_t i = 0;
+        while (i < saved->count && from - saved->list[i].live >= saved->list[i].bytes)
+            i++;
+        if (i == saved->count)
+            return false;
+        from = saved->list[i].live + saved->list[i].bytes;
+    }
+    return true;
+}
+
+static void take_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
+{
+    struct changes *c = data;
+    writes_learn(&c->s->learned, &c->s->addresses, d, from, to);
+    c->outside = c->outside || !was_saved(&c->s->restored, from, to);
+}
+
+bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool *outside, struct gp_reason *why)
+{
+    struct changes changes = {.s = s};
+    for (size_t i = 0; i < s->divided_count; i++) {
+        bool changed;
+        if (!divided_check(s, s->divided[i], &changed, why)) {
+            divided_set_known(s->divided[i], false);
+            return false;
+        }
+        if (changed)
+            divided_each_change(s, s->divided[i], take_change, &changes);
+    }
+    if (s->divided_count)
+        writes_seen(&s->learned, &s->addresses);
+    if (changes.outside)
+        versions_spoil(s);
+    *outside = changes.outside;
+    return true;
+}
+
+/* ---- held launches --------------------------------------------------------------------------- */
+
+static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
+{
+    struct gp_snapshot *s = data;
+    for (size_t i = 0; i < s->versions.log_count; i++) {
+        const struct gp_held_copy *copy = s->versions.log[i];
+        for (unsigned k = 0; k < copy->addresses->count; k++) {
+            const struct gp_address *p = &copy->addresses->of[k];
+            if (p->in == d && p->value < to && from < divided_piece_end(d, p->value)) {
+                writes_learn(&s->learned, copy->addresses, d, from, to);
+                break;
+            }
+        }
+    }
+}
+
+/* Launches that run at the same time may write one unit: then its digest is right for none of them.
+ */
+static bool are_in_several_streams(const struct gp_snapshot *s)
+{
+    for (size_t i = 1; i < s->versions.log_count; i++)
+        if (s->versions.log[i]->stream != s->versions.log[0]->stream)
+            return true;
+    return false;
+}
+
+bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
+{
+    bool alarm = false, any = false, failed = false;
+    if (!s->versions.log_count || s->versions.kept)
+        return true;
+    failed = !driver_worked(digests_alarm(s, &alarm), why);
+    for (size_t i = 0; i < s->versions.log_count; i++)
+        for (size_t k = 0; k < s->versions.log[i]->divided_count; k++)
+            s->versions.log[i]->divided[k]->reached = true;
+    for (size_t i = 0; i < s->versions.log_count; i++)
+        for (size_t k = 0; k < s->versions.log[i]->divided_count; k++) {
+            struct gp_divided *d = s->versions.log[i]->divided[k];
+            bool changed = false;
+            if (!d->reached)
+                continue;
+            d->reached = false;
+            failed = failed || !divided_check(s, d, &changed, why);
+            if (failed) /* else they stay known or not: a write may be about to come */
+                divided_set_known(d, false);
+            if (changed)
+                divided_each_change(s, d, learn_unexpected, s);
+            any = any || changed;
+        }
+    if (alarm && !any && are_in_several_streams(s))
+        s->versions.alarms++;
+    if (alarm || any || failed)
+        versions_spoil(s);
+    return !failed;
+}
+
+bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
+{
+    for (size_t i = 0; i < s->versions.log_count; i++)
+        if (!s->versions.log[i]->released)
+            return true;
+    return false;
+}
+
+bool gp_snapshot_is_divided(const struct gp_snapshot *s)
+{
+    return s->divided_count > 0;
+}
+
+bool gp_held_copy_has_parts(const struct gp_held_copy *copy)
+{
+    return copy->order != 0;
+}
+
+bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy)
+{
+    return copy->spoilt;
+}
+
+CUresult gp_held_copy_note_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+                              CUstream stream, bool per_thread)
+{
+    struct gp_few_segments few = {0};
+    uint32_t count = 0;
+    uint64_t units = 0;
+    for (size_t i = 0; i < copy->segments.count && count < GP_FEW_SEGMENTS; i++) {
+        const struct gp_segment *g = &copy->segments.list[i];
+        if (!g->digests)
+            continue;
+        few.of[count] = *g;
+        few.of[count++].first_unit = units;
+        units += g->bytes / GP_UNIT_BYTES;
+    }
+    void *arguments[] = {&few, &count, &units};
+    const unsigned most = s->own.digest_few.blocks, blocks = units < most ? (unsigned)units : most;
+    return count ? own_kernel_start_on(stream, per_thread, s->own.digest_few.function, blocks,
+                                       GP_UNIT_THREADS, arguments)
+                 : CUDA_SUCCESS;
+}

@@ -1,0 +1,372 @@
+#include "memory/divided.h"
+
+#include "memory/inside.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Smaller allocations are copied whole. */
+#define LEAST_BYTES ((uint64_t)4 << 20)
+/* Addresses of the inside that are remembered; all are forgotten when there are more. */
+#define MOST_CUTS 65536
+/* Allocations that are remembered in a context. */
+#define MOST_DIVIDED 256
+
+/* Of the list of all, and of its cuts. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gp_divided *all;
+/* Those whose digests are up to date, or that a held launch reaches. */
+static atomic_uint watched;
+
+static void set(struct gp_divided *d, bool known, bool pending)
+{
+    const bool before = d->known || d->pending, now = known || pending;
+    d->known = known;
+    d->pending = pending;
+    if (now && !before)
+        atomic_fetch_add(&watched, 1);
+    else if (before && !now)
+        atomic_fetch_sub(&watched, 1);
+}
+
+void divided_set_known(struct gp_divided *d, bool known)
+{
+    pthread_mutex_lock(&lock);
+    set(d, known, d->pending);
+    pthread_mutex_unlock(&lock);
+}
+
+void divided_set_pending(struct gp_divided *d, bool pending)
+{
+    pthread_mutex_lock(&lock);
+    set(d, d->known, pending);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- writes that are no launch's ------------------------------------------------------------- */
+
+static bool overlaps(const struct gp_divided *d, uint64_t address, uint64_t bytes)
+{
+    return address < d->end && d->start < address + bytes;
+}
+
+/* Forgets the contents of those that overlap. */
+static bool forget(uint64_t address, uint64_t bytes, bool cuts)
+{
+    bool pending = false;
+    struct gp_divided *d;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if (bytes && !overlaps(d, address, bytes))
+            continue;
+        pending = pending || d->pending;
+        set(d, false, d->pending);
+        if (cuts) /* others come to lie there */
+            d->cut_count = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return pending;
+}
+
+static bool any_is_watched(void)
+{
+    return atomic_load_explicit(&watched, memory_order_relaxed) > 0;
+}
+
+bool gp_divided_is_written(CUdeviceptr address)
+{
+    return any_is_watched() && forget(address, 1, false);
+}
+
+bool gp_divided_all_written(void)
+{
+    return any_is_watched() && forget(0, 0, false);
+}
+
+bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)
+{
+    return forget(address, bytes ? bytes : 1, true);
+}
+
+/* ---- the allocations of a context ------------------------------------------------------------ */
+
+static void drop(struct gp_divided *d, bool context_alive)
+{
+    set(d, false, false);
+    DL_DELETE(all, d);
+    if (context_alive)
+        free_device_memory(&d->digests);
+    free(d->cuts);
+    free(d);
+}
+
+void divided_close(const struct gp_snapshot *s, bool context_alive)
+{
+    struct gp_divided *d, *next;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(all, d, next)
+    {
+        if (d->owner == s)
+            drop(d, context_alive);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Locked. The oldest ones that nobody needs are first in the list. */
+static void make_room(const struct gp_snapshot *s)
+{
+    unsigned count = 0;
+    struct gp_divided *d, *next;
+    DL_FOREACH(all, d)
+    {
+        count += d->owner == s;
+    }
+    DL_FOREACH_SAFE(all, d, next)
+    {
+        if (count < MOST_DIVIDED)
+            return;
+        if (d->owner == s && !d->pending && !d->reached) {
+            drop(d, true);
+            count--;
+        }
+    }
+}
+
+static struct gp_divided *find(const struct gp_snapshot *s, const struct gp_range *range)
+{
+    struct gp_divided *d;
+    DL_FOREACH(all, d)
+    {
+        if (d->owner == s && d->start == range->start && d->end == range->end)
+            return d;
+    }
+    return NULL;
+}
+
+static struct gp_divided *add(const struct gp_snapshot *s, const struct gp_range *range)
+{
+    make_room(s);
+    struct gp_divided *d = calloc(1, sizeof(*d));
+    if (!d)
+        return NULL;
+    d->owner = s;
+    d->start = range->start;
+    d->end = range->end;
+    d->first = (range->start + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES * GP_UNIT_BYTES;
+    d->units = (range->end - d->first) / GP_UNIT_BYTES;
+    DL_APPEND(all, d);
+    return d;
+}
+
+struct gp_divided *divided_of(const struct gp_snapshot *s, const struct gp_range *range)
+{
+    if (range->end - range->start < LEAST_BYTES)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    struct gp_divided *d = find(s, range);
+    if (!d)
+        d = add(s, range);
+    pthread_mutex_unlock(&lock);
+    return d;
+}
+
+bool divided_is(struct gp_divided *d)
+{
+    if (!d->owner->held)
+        d->active = d->cut_count >= 2;
+    return d->active;
+}
+
+void divided_rest(const struct gp_snapshot *s)
+{
+    struct gp_divided *d;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        d->active = d->active && d->owner != s;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- cuts ------------------------------------------------------------------------------------ */
+
+/* The first cut beyond the address. */
+static size_t cut_beyond(const struct gp_divided *d, uint64_t address)
+{
+    size_t low = 0, high = d->cut_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (d->cuts[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t divided_piece_end(const struct gp_divided *d, uint64_t address)
+{
+    size_t next = cut_beyond(d, address);
+    return next < d->cut_count ? d->cuts[next] : d->end;
+}
+
+uint64_t divided_piece_start(const struct gp_divided *d, uint64_t address)
+{
+    size_t next = cut_beyond(d, address);
+    return next > 0 ? d->cuts[next - 1] : d->start;
+}
+
+static bool make_room_for_cut(struct gp_divided *d)
+{
+    if (d->cut_count == MOST_CUTS)
+        d->cut_count = 0;
+    if (d->cut_count < d->cut_capacity)
+        return true;
+    size_t capacity = d->cut_capacity ? 2 * d->cut_capacity : 16;
+    uint64_t *cuts = realloc(d->cuts, capacity * sizeof(*cuts));
+    if (!cuts)
+        return false;
+    d->cuts = cuts;
+    d->cut_capacity = capacity;
+    return true;
+}
+
+void divided_cut(struct gp_divided *d, uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    size_t at = cut_beyond(d, address);
+    if ((at == 0 || d->cuts[at - 1] != address) && make_room_for_cut(d)) {
+        at = cut_beyond(d, address);
+        memmove(d->cuts + at + 1, d->cuts + at, (d->cut_count - at) * sizeof(*d->cuts));
+        d->cuts[at] = address;
+        d->cut_count++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- digests --------------------------------------------------------------------------------- */
+
+static CUresult make_digests(struct gp_divided *d)
+{
+    return d->digests ? CUDA_SUCCESS : own_memory(&d->digests, d->units * sizeof(uint64_t));
+}
+
+/* The bits of changed units, on the device and on the host. */
+static CUresult make_bits(struct gp_digests *g, uint64_t units)
+{
+    const size_t words = (units + 31) / 32;
+    if (words <= g->words)
+        return CUDA_SUCCESS;
+    g->words = 0;
+    free_device_memory(&g->bits);
+    free(g->host_bits);
+    g->host_bits = malloc(words * sizeof(*g->host_bits));
+    if (!g->host_bits)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = own_memory(&g->bits, words * sizeof(*g->host_bits));
+    if (result == CUDA_SUCCESS)
+        g->words = words;
+    return result;
+}
+
+CUresult digests_answer(struct gp_digests *g)
+{
+    if (g->answer)
+        return CUDA_SUCCESS;
+    CUresult result = own_memory(&g->answer, sizeof(struct gp_digests_answer));
+    return result == CUDA_SUCCESS
+               ? gp_cuda.cuMemsetD32_v2(g->answer, 0, sizeof(struct gp_digests_answer) / 4)
+               : result;
+}
+
+void digests_free(struct gp_digests *g, bool context_alive)
+{
+    if (context_alive) {
+        free_device_memory(&g->bits);
+        free_device_memory(&g->answer);
+    }
+    free(g->host_bits);
+    memset(g, 0, sizeof(*g));
+}
+
+static CUresult start_check(struct gp_snapshot *s, struct gp_divided *d)
+{
+    struct gp_digests *g = &s->digests;
+    const size_t words = (d->units + 31) / 32;
+    const CUdeviceptr changed = g->answer + offsetof(struct gp_digests_answer, changed);
+    void *arguments[] = {&d->first, &d->units, &d->digests, &g->bits, &g->answer};
+    CUresult result = gp_cuda.cuMemsetD32Async(g->bits, 0, words, s->own.stream);
+    if (result == CUDA_SUCCESS)
+        result = gp_cuda.cuMemsetD32Async(changed, 0, 1, s->own.stream);
+    return result == CUDA_SUCCESS
+               ? own_kernel_start(&s->own, &s->own.check_digests, d->units, arguments)
+               : result;
+}
+
+static CUresult fetch_check(struct gp_snapshot *s, const struct gp_divided *d,
+                            struct gp_digests_answer *answer)
+{
+    struct gp_digests *g = &s->digests;
+    CUresult result =
+        gp_cuda.cuMemcpyDtoHAsync_v2(answer, g->answer, sizeof(*answer), s->own.stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    if (result != CUDA_SUCCESS || waited != CUDA_SUCCESS || !answer->changed)
+        return result != CUDA_SUCCESS ? result : waited;
+    result = gp_cuda.cuMemcpyDtoHAsync_v2(
+        g->host_bits, g->bits, (d->units + 31) / 32 * sizeof(*g->host_bits), s->own.stream);
+    waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    return result != CUDA_SUCCESS ? result : waited;
+}
+
+bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
+                   struct gp_reason *why)
+{
+    struct gp_digests_answer answer = {0};
+    *changed = false;
+    if (!driver_worked(make_digests(d), why) ||
+        !driver_worked(make_bits(&s->digests, d->units), why) ||
+        !driver_worked(digests_answer(&s->digests), why) ||
+        !driver_worked(start_check(s, d), why) || !driver_worked(fetch_check(s, d, &answer), why))
+        return false;
+    *changed = answer.changed != 0;
+    return true;
+}
+
+CUresult digests_alarm(struct gp_snapshot *s, bool *alarm)
+{
+    struct gp_digests_answer answer = {0};
+    *alarm = false;
+    if (!s->digests.answer)
+        return CUDA_SUCCESS;
+    CUresult result =
+        gp_cuda.cuMemcpyDtoHAsync_v2(&answer, s->digests.answer, sizeof(answer), s->own.stream);
+    CUresult cleared = gp_cuda.cuMemsetD32Async(s->digests.answer, 0, 1, s->own.stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    *alarm = answer.alarm != 0;
+    return result != CUDA_SUCCESS ? result : cleared != CUDA_SUCCESS ? cleared : waited;
+}
+
+void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,
+                         divided_change *visit, void *data)
+{
+    const uint32_t *bits = s->digests.host_bits;
+    for (uint64_t u = 0; u < d->units;) {
+        if (!bits[u / 32]) {
+            u = (u / 32 + 1) * 32;
+            continue;
+        }
+        if (!(bits[u / 32] >> u % 32 & 1)) {
+            u++;
+            continue;
+        }
+        uint64_t end = u + 1;
+        while (end < d->units && (bits[end / 32] >> end % 32 & 1))
+            end++;
+        visit(d, d->first + u * GP_UNIT_BYTES, d->first + end * GP_UNIT_BYTES, data);
+        u = end;
+    }
+}

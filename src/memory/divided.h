@@ -1,0 +1,23 @@
+/* Memory that a program divides among its arrays by itself: an allocation of which launches have
+ * had addresses of the inside as parameters. A launch reaches parts of it. Its contents are cut
+ * into units (memory/work.h), and a digest of each is kept up to date, so that it shows where a
+ * launch has written to parts of which there was no copy.
+ *
+ * The digests follow writes that are known. Before other writes these functions are called, from
+ * any thread, with the gate unlocked: else held launches would be lost, but nothing more, as the
+ * digests show any write. */
+#ifndef GPUPROF_MEMORY_DIVIDED_H
+#define GPUPROF_MEMORY_DIVIDED_H
+
+#include "cuda/driver.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The memory around the address is about to be written, all of it may be, or it is freed. True
+ * where a launch that is held reaches it: these are to be drained before. */
+bool gp_divided_is_written(CUdeviceptr address);
+bool gp_divided_all_written(void);
+bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes);
+
+#endif

@@ -1,0 +1,306 @@
+/* The contents of divided memory in the course of a batch. Each launch has saved the parts that it
+ * writes, and only these. So memory is as it was before a launch where each part has the copy of
+ * the first launch from that one on that saved it, and the present contents where none did: what
+ * the launch only read needs no copy of its own. Numbers that it read are those of then also where
+ * nobody knows which memory it reads.
+ *
+ * Parts are put in place by the driver: our own kernels would be counted with the launches of a
+ * bundle, and the parts differ from launch to launch. Only parts are copied whose contents are not
+ * those that are wanted. */
+#include "memory/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies in the log. */
+#define MOST_LOGGED 1024
+
+void held_copy_free(struct gp_held_copy *copy)
+{
+    segments_free(&copy->segments, false);
+    free(copy->divided);
+    free(copy->addresses);
+    free(copy);
+}
+
+bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy)
+{
+    struct gp_versions *v = &s->versions;
+    if (v->log_count == MOST_LOGGED)
+        return false;
+    if (v->log_count == v->log_capacity) {
+        size_t capacity = v->log_capacity ? 2 * v->log_capacity : 64;
+        struct gp_held_copy **log = realloc(v->log, capacity * sizeof(struct gp_held_copy *));
+        if (!log)
+            return false;
+        v->log = log;
+        v->log_capacity = capacity;
+    }
+    copy->order = ++v->order;
+    v->log[v->log_count++] = copy;
+    v->bytes += s->reached.needed;
+    for (size_t i = 0; i < copy->divided_count; i++)
+        divided_set_pending(copy->divided[i], true);
+    return true;
+}
+
+static void forget_runs(struct gp_versions *v)
+{
+    free(v->runs);
+    free(v->versions);
+    v->runs = NULL;
+    v->versions = NULL;
+    v->run_count = 0;
+    v->kept = false;
+}
+
+void versions_clear(struct gp_snapshot *s)
+{
+    struct gp_versions *v = &s->versions;
+    for (size_t i = 0; i < v->log_count; i++) {
+        for (size_t k = 0; k < v->log[i]->divided_count; k++)
+            divided_set_pending(v->log[i]->divided[k], false);
+        held_copy_free(v->log[i]);
+    }
+    v->log_count = 0;
+    v->bytes = 0;
+    forget_runs(v);
+}
+
+void versions_free(struct gp_snapshot *s)
+{
+    versions_clear(s);
+    free(s->versions.log);
+    s->versions.log = NULL;
+    s->versions.log_capacity = 0;
+}
+
+void versions_spoil(struct gp_snapshot *s)
+{
+    for (size_t i = 0; i < s->versions.log_count; i++)
+        s->versions.log[i]->spoilt = true;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static bool is_divided(const struct gp_segment *segment)
+{
+    return segment->digests != 0;
+}
+
+static size_t count_segments(const struct gp_versions *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->log_count; i++)
+        for (size_t k = 0; k < v->log[i]->segments.count; k++)
+            count += is_divided(&v->log[i]->segments.list[k]);
+    return count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The addresses at which segments begin or end, each once. */
+static size_t list_edges(const struct gp_versions *v, uint64_t *edges)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < v->log_count; i++)
+        for (size_t k = 0; k < v->log[i]->segments.count; k++) {
+            const struct gp_segment *g = &v->log[i]->segments.list[k];
+            if (!is_divided(g))
+                continue;
+            edges[count++] = g->live;
+            edges[count++] = g->live + g->bytes;
+        }
+    qsort(edges, count, sizeof(*edges), by_number);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || edges[kept - 1] != edges[i])
+            edges[kept++] = edges[i];
+    return kept;
+}
+
+static size_t run_at(const struct gp_versions *v, uint64_t live)
+{
+    size_t low = 0, high = v->run_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (v->runs[middle].live < live)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+typedef void visit_run(struct gp_version_run *run, const struct gp_held_copy *copy,
+                       const struct gp_segment *segment, struct gp_versions *v);
+
+static void each_run(struct gp_versions *v, const struct gp_held_copy *copy, visit_run *visit)
+{
+    for (size_t k = 0; k < copy->segments.count; k++) {
+        const struct gp_segment *g = &copy->segments.list[k];
+        if (!is_divided(g))
+            continue;
+        for (size_t r = run_at(v, g->live);
+             r < v->run_count && v->runs[r].live < g->live + g->bytes; r++)
+            visit(&v->runs[r], copy, g, v);
+    }
+}
+
+static void count_version(struct gp_version_run *run, const struct gp_held_copy *copy,
+                          const struct gp_segment *segment, struct gp_versions *v)
+{
+    (void)copy;
+    (void)segment;
+    (void)v;
+    run->count++;
+}
+
+static void enter_version(struct gp_version_run *run, const struct gp_held_copy *copy,
+                          const struct gp_segment *segment, struct gp_versions *v)
+{
+    v->versions[run->first + run->count++] =
+        (struct gp_version){copy->order, segment->saved + (run->live - segment->live)};
+}
+
+/* Runs from edge to edge; those in no segment are left out. */
+static bool make_runs(struct gp_versions *v)
+{
+    const size_t segments = count_segments(v);
+    size_t versions = 0, kept = 0;
+    uint64_t *edges = malloc(2 * segments * sizeof(*edges) + 1);
+    v->runs = calloc(2 * segments + 1, sizeof(*v->runs));
+    if (!edges || !v->runs) {
+        free(edges);
+        return false;
+    }
+    const size_t count = list_edges(v, edges);
+    for (size_t i = 0; i + 1 < count; i++)
+        v->runs[v->run_count++] =
+            (struct gp_version_run){.live = edges[i], .bytes = edges[i + 1] - edges[i]};
+    free(edges);
+    for (size_t i = 0; i < v->log_count; i++)
+        each_run(v, v->log[i], count_version);
+    for (size_t r = 0; r < v->run_count; r++) {
+        if (!v->runs[r].count)
+            continue;
+        v->runs[kept] = v->runs[r];
+        v->runs[kept].first = versions;
+        versions += v->runs[kept].count;
+        v->runs[kept++].count = 0;
+    }
+    v->run_count = kept;
+    v->versions = calloc(versions + 1, sizeof(*v->versions));
+    for (size_t i = 0; v->versions && i < v->log_count; i++)
+        each_run(v, v->log[i], enter_version);
+    return v->versions != NULL;
+}
+
+/* ---- contents -------------------------------------------------------------------------------- */
+
+uint64_t versions_need(struct gp_snapshot *s)
+{
+    struct gp_versions *v = &s->versions;
+    uint64_t bytes = 0;
+    if (v->kept || !v->log_count)
+        return 0;
+    forget_runs(v);
+    if (!make_runs(v)) {
+        forget_runs(v);
+        return 0;
+    }
+    for (size_t r = 0; r < v->run_count; r++)
+        bytes += arena_need(v->runs[r].bytes);
+    return bytes;
+}
+
+static CUresult copy_to(struct gp_snapshot *s, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    return gp_cuda.cuMemcpyDtoDAsync_v2(to, from, bytes, s->own.stream);
+}
+
+bool versions_keep(struct gp_snapshot *s, struct gp_reason *why)
+{
+    struct gp_versions *v = &s->versions;
+    if (v->kept || !v->log_count)
+        return true;
+    *why = GP_REASON(NO_MEMORY);
+    if (!v->runs)
+        return false;
+    for (size_t r = 0; r < v->run_count; r++) {
+        struct gp_version_run *run = &v->runs[r];
+        uint64_t bytes = run->bytes;
+        run->present = arena_take(&s->final.arena, run->live, &bytes);
+        *why = GP_REASON(NO_ROOM);
+        if (!run->present || bytes != run->bytes || s->final.arena.host_used ||
+            !driver_worked(copy_to(s, run->present, run->live, run->bytes), why))
+            return false;
+        run->current = run->present;
+    }
+    v->kept = true;
+    return true;
+}
+
+static bool is_reached(const struct gp_held_copy *copy, uint64_t address)
+{
+    for (size_t i = 0; i < copy->divided_count; i++)
+        if (address - copy->divided[i]->start < copy->divided[i]->end - copy->divided[i]->start)
+            return true;
+    return false;
+}
+
+/* The copy with the contents before that launch. */
+static uint64_t wanted(const struct gp_versions *v, const struct gp_version_run *run,
+                       uint64_t order)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (v->versions[run->first + i].order >= order)
+            return v->versions[run->first + i].saved;
+    return run->present;
+}
+
+/* The launch will write it. */
+static void lose(struct gp_version_run *run, const struct gp_held_copy *copy,
+                 const struct gp_segment *segment, struct gp_versions *v)
+{
+    (void)copy;
+    (void)segment;
+    (void)v;
+    run->current = 0;
+}
+
+CUresult versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy)
+{
+    struct gp_versions *v = &s->versions;
+    CUresult result = CUDA_SUCCESS;
+    if (!copy->order)
+        return CUDA_SUCCESS;
+    for (size_t r = 0; r < v->run_count && result == CUDA_SUCCESS; r++) {
+        struct gp_version_run *run = &v->runs[r];
+        const uint64_t from = wanted(v, run, copy->order);
+        if (from == run->current || !is_reached(copy, run->live))
+            continue;
+        result = copy_to(s, run->live, from, run->bytes);
+        run->current = result == CUDA_SUCCESS ? from : 0;
+    }
+    each_run(v, copy, lose);
+    return result;
+}
+
+CUresult versions_put_back(struct gp_snapshot *s)
+{
+    struct gp_versions *v = &s->versions;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t r = 0; v->kept && r < v->run_count; r++) {
+        const struct gp_version_run *run = &v->runs[r];
+        if (run->current == run->present)
+            continue;
+        CUresult copied = copy_to(s, run->live, run->present, run->bytes);
+        result = result == CUDA_SUCCESS ? copied : result;
+    }
+    forget_runs(v);
+    return result;
+}

@@ -1,0 +1,259 @@
+/*
+ * arena_linked CASE [SEED]: launches on pieces of one allocation, as of programs that divide memory
+ * by themselves. Each launch changes its pieces in place, by x = 2 * x + 1, or adds two pieces, so
+ * that one that runs twice, or from the wrong memory, is seen. In the case "pieces" nothing else
+ * happens, in the case "copies" copies and fills of pieces come between the launches, in the case
+ * "streams" two streams have pieces of their own, in the case "whole" the same pieces are
+ * allocations, in the case "scatter" kernels write now and then far from their pieces, by numbers
+ * in memory, in the case "freed" the allocation is freed and had again. Prints a digest of all
+ * pieces.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "programs/cases.h"
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000 };
+
+static CUcontext context;
+static CUmodule module;
+static CUfunction scale, add, scatter;
+static uint32_t seed = 1;
+
+struct piece {
+    CUdeviceptr at;
+    unsigned words;
+    uint32_t *expected;
+};
+
+struct arena {
+    CUdeviceptr base;
+    size_t bytes;
+    bool whole;
+    struct piece pieces[PIECES];
+};
+
+static uint32_t chance(uint32_t below)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % below;
+}
+
+static void begin(struct arena *a, bool whole)
+{
+    size_t at = 512 * 1024;
+
+    a->whole = whole;
+    a->bytes = 12u << 20;
+    if (!whole) {
+        MUST(cuMemAlloc(&a->base, a->bytes + 1000));
+        MUST(cuMemsetD32(a->base, 7, a->bytes / 4));
+    }
+    for (int i = 0; i < PIECES; i++) {
+        struct piece *p = &a->pieces[i];
+        p->words = 100 + chance(MOST_WORDS - 100);
+        if (whole)
+            MUST(cuMemAlloc(&p->at, 4 * p->words));
+        else
+            p->at = a->base + at;
+        at += (4 * p->words + 255) / 256 * 256;
+        p->expected = calloc(p->words, sizeof(uint32_t));
+        MUST(cuMemsetD32(p->at, 0, p->words));
+    }
+}
+
+static void end(struct arena *a)
+{
+    uint64_t digest = 0;
+    uint32_t *found = malloc(4 * MOST_WORDS);
+
+    for (int i = 0; i < PIECES; i++) {
+        struct piece *p = &a->pieces[i];
+        MUST(cuMemcpyDtoH(found, p->at, 4 * p->words));
+        for (unsigned k = 0; k < p->words; k++) {
+            digest = (digest ^ found[k]) * 0x100000001b3u;
+            if (found[k] == p->expected[k])
+                continue;
+            printf("piece %d: word %u is %u, not %u\n", i, k, found[k], p->expected[k]);
+            exit(1);
+        }
+        free(p->expected);
+        if (a->whole)
+            MUST(cuMemFree(p->at));
+    }
+    if (!a->whole) {
+        MUST(cuMemcpyDtoH(found, a->base, 4096));
+        for (unsigned k = 0; k < 1024; k++)
+            if (found[k] != 7)
+                printf("word %u before the pieces is %u\n", k, found[k]);
+        MUST(cuMemFree(a->base));
+    }
+    free(found);
+    printf("%016llx\n", (unsigned long long)digest);
+}
+
+static void launch_scale(struct piece *p, CUstream stream)
+{
+    unsigned n = p->words, factor = 2, shift = 1;
+    void *params[] = {&p->at, &n, &factor, &shift};
+
+    MUST(cuLaunchKernel(scale, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    for (unsigned k = 0; k < n; k++)
+        p->expected[k] = factor * p->expected[k] + shift;
+}
+
+/* The first words of three pieces: c = a + b + c. */
+static void launch_add(const struct piece *a, const struct piece *b, struct piece *c,
+                       CUstream stream)
+{
+    unsigned n = 100;
+    void *params[] = {(void *)&a->at, (void *)&b->at, &c->at, &n};
+
+    MUST(cuLaunchKernel(add, 1, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    for (unsigned k = 0; k < n; k++)
+        c->expected[k] += a->expected[k] + b->expected[k];
+}
+
+static void launch_any(struct arena *a, unsigned first, unsigned count, CUstream stream)
+{
+    struct piece *p = &a->pieces[first + chance(count)];
+
+    if (chance(3))
+        launch_scale(p, stream);
+    else
+        launch_add(&a->pieces[first + chance(count)], &a->pieces[first + chance(count)], p, stream);
+}
+
+static void copy_any(struct arena *a)
+{
+    struct piece *from = &a->pieces[chance(PIECES)], *to = &a->pieces[chance(PIECES)];
+    unsigned words = 1 + chance(100), value = chance(1000);
+
+    switch (chance(3)) {
+    case 0:
+        MUST(cuMemcpyDtoD(to->at, from->at, 4 * words));
+        memmove(to->expected, from->expected, 4 * words);
+        break;
+    case 1:
+        MUST(cuMemsetD32(to->at, value, words));
+        for (unsigned k = 0; k < words; k++)
+            to->expected[k] = value;
+        break;
+    default:
+        MUST(cuMemcpyHtoD(to->at, from->expected, 4 * words));
+        memmove(to->expected, from->expected, 4 * words);
+    }
+}
+
+static void pieces(bool whole)
+{
+    struct arena a;
+
+    begin(&a, whole);
+    for (int i = 0; i < LAUNCHES; i++)
+        launch_any(&a, 0, PIECES, NULL);
+    end(&a);
+}
+
+static void copies(void)
+{
+    struct arena a;
+
+    begin(&a, false);
+    for (int i = 0; i < LAUNCHES; i++) {
+        launch_any(&a, 0, PIECES, NULL);
+        if (!chance(20))
+            copy_any(&a);
+    }
+    end(&a);
+}
+
+static void streams(void)
+{
+    struct arena a;
+    CUstream stream[2];
+
+    begin(&a, false);
+    for (int i = 0; i < 2; i++)
+        MUST(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
+    MUST(cuCtxSynchronize());
+    for (int i = 0; i < LAUNCHES; i++)
+        launch_any(&a, i % 2 * (PIECES / 2), PIECES / 2, stream[i % 2]);
+    MUST(cuCtxSynchronize());
+    end(&a);
+}
+
+static void freed(void)
+{
+    struct arena a;
+
+    for (int round = 0; round < 4; round++) {
+        begin(&a, false);
+        for (int i = 0; i < LAUNCHES / 4; i++)
+            launch_any(&a, 0, PIECES, NULL);
+        end(&a);
+    }
+}
+
+/* A thread writes to a word that memory names: of the piece, or of another one. */
+static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream stream)
+{
+    struct piece *other = &a->pieces[chance(PIECES)], *index = &a->pieces[0];
+    uint32_t word = far ? (uint32_t)((other->at - p->at) / 4) + 50 : 50;
+    unsigned n = 64;
+    void *params[] = {&p->at, &index->at, &n};
+
+    MUST(cuMemsetD32(index->at, word, 1));
+    index->expected[0] = word;
+    MUST(cuLaunchKernel(scatter, 1, 1, 1, 64, 1, 1, 0, stream, params, NULL));
+    for (unsigned k = 0; k < n; k++)
+        if (k != 50)
+            p->expected[k] = 2 * p->expected[k] + 1;
+    (far ? other : p)->expected[50] += 3;
+}
+
+static void scatter_far(void)
+{
+    struct arena a;
+
+    begin(&a, false);
+    for (int i = 0; i < LAUNCHES; i++) {
+        if (i % 10 == 9)
+            launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], i % 60 == 59, NULL);
+        else
+            launch_any(&a, 1, PIECES - 1, NULL);
+    }
+    end(&a);
+}
+
+int main(int argc, char **argv)
+{
+    void *image;
+    size_t size;
+    const char *which = argc > 1 ? argv[1] : "";
+
+    seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
+    MUST(cuInit(0));
+    MUST(cuCtxCreate_v2(&context, 0, 0));
+    image = snippets_image(&size);
+    MUST(cuModuleLoadData(&module, image));
+    free(image);
+    MUST(cuModuleGetFunction(&scale, module, "arena_update"));
+    MUST(cuModuleGetFunction(&add, module, "arena_add"));
+    MUST(cuModuleGetFunction(&scatter, module, "arena_scatter"));
+    if (!strcmp(which, "pieces") || !strcmp(which, "whole"))
+        pieces(!strcmp(which, "whole"));
+    else if (!strcmp(which, "copies"))
+        copies();
+    else if (!strcmp(which, "streams"))
+        streams();
+    else if (!strcmp(which, "freed"))
+        freed();
+    else if (!strcmp(which, "scatter"))
+        scatter_far();
+    else
+        return 2;
+    return 0;
+}
