@@ -1,8 +1,7 @@
 /* The contents of divided memory in the course of a batch. Each launch has saved the parts that it
  * writes, and only these. So memory is as it was before a launch where each part has the copy of
- * the first launch from that one on that saved it, and the present contents where none did: what
- * the launch only read needs no copy of its own. Numbers that it read are those of then also where
- * nobody knows which memory it reads.
+ * the first launch from that one on that saved it, and the present contents where none did. Memory
+ * that the launch only read needs no copy of its own, also where nobody knows which memory that is.
  *
  * Parts are put in place by the driver: our own kernels would be counted with the launches of a
  * bundle, and the parts differ from launch to launch. Only parts are copied whose contents are not

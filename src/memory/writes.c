@@ -92,7 +92,7 @@ static struct gp_kernel_writes *make_kernel(struct gp_learned *l, uint64_t kerne
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* Where all are used up the nearest run grows. */
+/* A run is added, or the nearest one grows where all are used up. */
 static void add_run(struct gp_work_writes *w, uint32_t offset, int64_t from, int64_t to)
 {
     struct gp_write_run *nearest = NULL;

@@ -27,7 +27,7 @@ static const uint64_t encodings[][2] = {
     [GPUSIM_OP_BRANCH] = {0xfffffffc00fc7947, 0x000fc0000383ffff},      /* BRA */
     [GPUSIM_OP_TRY_WAIT] = {0x00000005ff0075a7, 0x000e640008000144},    /* SYNCS.PHASECHK.TRYWAIT */
     [GPUSIM_OP_RETRY] = {0xfffffffc00f88947, 0x002fea000383ffff},       /* @!P0 BRA */
-    [GPUSIM_OP_CONTROL] = {0x000000000000794d, 0x000fea0003800000},     /* EXIT */
+    [GPUSIM_OP_CONTROL] = {0x000000000000094d, 0x000fea0003800000},     /* @P0 EXIT */
     [GPUSIM_OP_BARRIER] = {0x0000000000007b1d, 0x000fec0000010000},     /* BAR.SYNC */
     [GPUSIM_OP_GLOBAL_LD] = {0x0000000402047981, 0x000ea2000c1e1900},   /* LDG.E */
     [GPUSIM_OP_GLOBAL_ST] = {0x0000000402007986, 0x000fe2000c101904},   /* STG.E */
@@ -127,6 +127,8 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
         go_to_the_start(word, gpusim_code_offset(site));
     if (site->size)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
+    if (site->op == GPUSIM_OP_GLOBAL_LD && site->size >= 8) /* it may be the next address */
+        word[0] = (word[0] & ~UINT64_C(0xff0000)) | 2 << 16;
     if (site->is_volatile)
         word[1] |= STRONG_SYS;
     if (site->predicated)
