@@ -19,15 +19,26 @@
 
 #include <stdlib.h>
 
-enum { HIGH = 1, LOADED = 2, ANSWER = 4, ANY = 7 };
+enum { HIGH = 1, LOADED = 2, ANSWER = 4 };
 
 enum {
     LOAD_OF_MATRICES = LDSM,
     F2FP = 0x03e,
     FIRST_UNIFORM = 0x080,
+    UIADD3_64 = 0x097,
     UIMAD_WIDE = 0x0a5,
     LAST_UNIFORM = 0x0bf,
     ENDCOLLECTIVE = 0x11b,
+    NANOSLEEP = 0x15d,
+    SYNCS = 0x1a7,
+    CGAERRBAR = 0x1aa,
+    ERRBAR = 0x1ab,
+    LDGDEPBAR = 0x1af,
+    LAST_SYNCS = 0x1b2,
+    UTMACMDFLUSH = 0x1b7,
+    UTMACCTL = 0x1b9,
+    FIRST_OF_GROUPS = 0x1c5, /* of warps and of blocks */
+    LAST_OF_GROUPS = 0x1cb,
     R2UR_BY_PORT = 0x0ca,
     TMA_PREFETCH = UTMAPF,
     BULK_PREFETCH = UBLKPF,
@@ -74,14 +85,14 @@ static void check(struct gp_word_walk *w, uint64_t all, uint64_t upper, bool wri
 }
 
 /* The address stands in two registers from bit 24 on, or in one, an offset to two uniform ones, at
- * the bit that is given. */
+ * the bit that is given; bit 91 says that there are such. */
 static void check_address(struct gp_word_walk *w, const uint64_t word[2], unsigned uniform_at,
                           bool writes)
 {
     const unsigned first = gp_bits(word, 24, 8);
-    const uint64_t all = gp_registers(w, first, 2) | gp_uniform(w, word, uniform_at, 2);
+    const uint64_t uniform = gp_bits(word, 91, 1) ? gp_uniform(w, word, uniform_at, 2) : 0;
     const uint64_t upper = first < NO_REGISTER - 1 ? gp_registers(w, first + 1, 1) : 0;
-    check(w, all, upper | gp_uniform(w, word, uniform_at, 2), writes);
+    check(w, gp_registers(w, first, 2) | uniform, upper | uniform, writes);
 }
 
 static bool is_of_thread_or_block(enum gp_op op)
@@ -90,24 +101,32 @@ static bool is_of_thread_or_block(enum gp_op op)
            op == GP_OP_ATOMS;
 }
 
+/* The facts of the i-th register of a number that was loaded. */
+static uint64_t loaded(const struct gp_word_walk *w, unsigned bytes, unsigned i)
+{
+    const bool any = bytes < 4 || bytes > 16 || (bytes == 4 && !w->words_apart);
+    return LOADED | (any || (bytes >= 8 && i % 2) ? HIGH : 0);
+}
+
 static void take_loaded(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const unsigned first = gp_bits(word, 16, 8);
     const unsigned count = bytes == 0 || bytes > 16 ? MOST_IN_ROW : bytes < 4 ? 1 : bytes / 4;
     const bool sure = bytes != 0 && bytes <= 16;
-    const bool any_high = bytes < 4 || bytes > 16 || (bytes == 4 && !w->words_apart);
     for (unsigned i = 0; i < count; i++)
-        gp_write_registers(w, first + i, 1, sure,
-                           LOADED | (any_high || (bytes >= 8 && i % 2) ? HIGH : 0));
+        gp_write_registers(w, first + i, 1, sure, loaded(w, bytes, i));
     if (bytes > 16)
         gp_write_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW, 0, LOADED | HIGH);
 }
 
+/* A number of the thread's or the block's memory: as it was stored there, one way or the other. */
 static void take_stored(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const unsigned count = bytes == 0 || bytes > 16 ? MOST_IN_ROW : bytes < 4 ? 1 : bytes / 4;
-    gp_write_registers(w, gp_bits(word, 16, 8), count, bytes == 0 || bytes > 16 || count,
-                       w->memory);
+    const bool sure = bytes != 0 && bytes <= 16;
+    for (unsigned i = 0; i < count; i++)
+        gp_write_registers(w, gp_bits(word, 16, 8) + i, 1, sure,
+                           w->memory & (loaded(w, bytes, i) | ANSWER));
 }
 
 static void note_stored(struct gp_word_walk *w, uint64_t facts)
@@ -140,18 +159,25 @@ static void change(struct gp_word_walk *w, const uint64_t word[2], const struct 
         check_address(w, word, 64, true);
         check_address(w, word, 32, true);
     }
-    if (i->op != GP_OP_RED)
-        gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, ANY);
-    note_stored(w, ANSWER | LOADED | HIGH);
+    const unsigned count = i->bytes == 0 || i->bytes > 16 ? MOST_IN_ROW : (i->bytes + 3u) / 4;
+    const unsigned to = gp_bits(word, 16, 8);
+    note_stored(w, LOADED | ANSWER | gp_registers(w, gp_bits(word, 32, 8), count));
+    for (unsigned k = 0; k < count && i->op != GP_OP_RED; k++)
+        gp_write_registers(w, to + k, 1, i->bytes ? 1 : 0, ANSWER | loaded(w, i->bytes, k));
 }
 
-/* Copies between the GPU's memory and that of a block: the descriptor or the address stands in
- * uniform registers. */
+/* Copies between the GPU's memory and that of a block. A descriptor's address stands in uniform
+ * registers, as do the coordinates in it, of up to five dimensions. */
 static void move_past_registers(struct gp_word_walk *w, const uint64_t word[2], enum gp_op op)
 {
-    const unsigned opcode = gp_bits(word, 0, 9);
-    const uint64_t facts = gp_all_operands(w, word, opcode);
-    check(w, facts, facts, op != GP_OP_TMA_LOAD && op != GP_OP_LDGSTS);
+    const uint64_t all = gp_all_operands(w, word, gp_bits(word, 0, 9));
+    if (op == GP_OP_LDGSTS)
+        check_address(w, word, 64, false);
+    else if (op == GP_OP_TMA_COPY)
+        check(w, all, all, true);
+    else
+        check(w, gp_uniform(w, word, 24, 2) | gp_uniform(w, word, 32, 6),
+              gp_uniform(w, word, 24, 2), op != GP_OP_TMA_LOAD);
     note_stored(w, LOADED | HIGH);
 }
 
@@ -217,11 +243,23 @@ static bool is_uniform(unsigned opcode)
 /* Bits 9 to 11 say where the operand of bits 32 to 39 is no register. */
 static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
-    const unsigned form = gp_bits(word, 9, 3), count = opcode == UIMAD_WIDE ? 2 : 1;
+    const unsigned form = gp_bits(word, 9, 3);
+    const unsigned count = opcode == UIMAD_WIDE || opcode == UIADD3_64 ? 2 : 1;
     const bool middle = form == 1 || form == 6 || form == 7;
     const uint64_t facts = gp_uniform(w, word, 24, 1) | gp_uniform(w, word, 64, count) |
                            (middle ? gp_uniform(w, word, 32, count) : 0);
     gp_write_uniform(w, word, count, count, facts | operand_of_module(w, word));
+}
+
+/* Instructions that direct threads, order memory, or wait, and those of barriers in shared memory: the
+ * results of a barrier are its own. */
+static bool has_no_result(unsigned opcode)
+{
+    return is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE || opcode == NANOSLEEP ||
+           opcode == SYNCS || is_between(opcode, CGAERRBAR, ERRBAR) ||
+           is_between(opcode, LDGDEPBAR, LAST_SYNCS) ||
+           is_between(opcode, UTMACMDFLUSH, UTMACCTL) || opcode == BULK_PREFETCH ||
+           is_between(opcode, FIRST_OF_GROUPS, LAST_OF_GROUPS);
 }
 
 /* The results of plain arithmetic, and of instructions of no known kind. Those that direct threads
@@ -231,8 +269,12 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const bool is_plain =
         opcode < FIRST_OF_MEMORY && (opcode == F2FP || !gp_is_matrix(opcode, w->cc));
-    if (is_product_of_matrices(i->op) || is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE)
+    if (is_product_of_matrices(i->op) || has_no_result(opcode))
         return;
+    if (i->op == GP_OP_STSM || i->op == GP_OP_STAS || i->op == GP_OP_REDAS) {
+        note_stored(w, gp_all_operands(w, word, opcode));
+        return;
+    }
     if (opcode == LOAD_OF_MATRICES)
         gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
     else if (is_uniform(opcode))
@@ -310,7 +352,7 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
         break;
     case UNKNOWABLE:
         if (opcode == CONSTANTS_BY_REGISTER || opcode == ULDC_BY_ADDRESS)
-            load_constants(w, word, ULDC_BY_ADDRESS, true);
+            load_constants(w, word, opcode, true);
         else if (is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE))
             gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, LOADED | HIGH);
         else

@@ -174,7 +174,9 @@ bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
 enum gp_write_addresses gp_code_write_addresses(const void *code, size_t size, int cc)
 {
     unsigned found;
-    if (!gp_address_flow(code, size, cc, false, &found) || (found & GP_ADDRESS_FROM_ANSWER))
+    if (!gp_address_flow(code, size, cc, false, &found))
         return GP_WRITES_ANYWHERE;
+    if (found & GP_ADDRESS_FROM_ANSWER)
+        return GP_WRITES_BY_ORDER;
     return found & GP_WRITES_AT_LOADED ? GP_WRITES_BY_INPUT : GP_WRITES_BY_PARAMETERS;
 }

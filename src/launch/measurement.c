@@ -118,6 +118,6 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     reach.kernel = (uintptr_t)m->kernel;
     reach.work = gp_mix(gp_mix(m->member.run.work, m->member.run.shape), reach.kernel);
     reach.may_save_parts = reach.leads_no_further && writes != GP_WRITES_ANYWHERE;
-    reach.writes_by_input = writes == GP_WRITES_BY_INPUT;
+    reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS;
     return reach;
 }

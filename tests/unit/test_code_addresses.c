@@ -128,7 +128,7 @@ static void addresses_that_are_written(void **state)
     assert_int_equal(WRITES(LOAD_AT_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
                      GP_WRITES_BY_INPUT);
     assert_int_equal(WRITES(PARAMETER_8_TO_6, EXCHANGE_TO_4, INDEX, STORE_TO_6, EXIT),
-                     GP_WRITES_ANYWHERE);
+                     GP_WRITES_BY_ORDER);
     assert_int_equal(WRITES(CALL, EXIT), GP_WRITES_ANYWHERE);
 }
 
