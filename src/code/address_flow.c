@@ -251,8 +251,8 @@ static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsi
     gp_write_uniform(w, word, count, count, facts | operand_of_module(w, word));
 }
 
-/* Instructions that direct threads, order memory, or wait, and those of barriers in shared memory: the
- * results of a barrier are its own. */
+/* Instructions that direct threads, order memory, or wait, and those of barriers in shared memory:
+ * the results of a barrier are its own. */
 static bool has_no_result(unsigned opcode)
 {
     return is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE || opcode == NANOSLEEP ||

@@ -116,7 +116,8 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
         return reach; /* others write unseen between such launches */
     const enum gp_write_addresses writes = kernel_write_addresses(m->kernel, device);
     reach.kernel = (uintptr_t)m->kernel;
-    reach.work = gp_mix(gp_mix(m->member.run.work, m->member.run.shape), reach.kernel);
+    reach.shape = gp_mix(m->member.run.shape, reach.kernel);
+    reach.work = gp_mix(m->member.run.work, reach.shape);
     reach.may_save_parts = reach.leads_no_further && writes != GP_WRITES_ANYWHERE;
     reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS;
     return reach;

@@ -124,6 +124,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     keep_addresses_of_divided(&s->addresses);
     s->addresses.kernel = launch->kernel;
     s->addresses.work = launch->work;
+    s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
     s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
                      writes_plan(&s->learned, &s->addresses, &s->plan);
@@ -243,7 +244,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool *outside, struct gp_r
             divided_each_change(s, s->divided[i], take_change, &changes);
     }
     if (s->divided_count)
-        writes_seen(&s->learned, &s->addresses);
+        writes_seen(&s->learned, &s->addresses, changes.outside);
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;

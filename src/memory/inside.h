@@ -364,7 +364,7 @@ CUresult digests_alarm(struct gp_snapshot *s, bool *alarm);
 /* Addresses of divided memory among the parameters of a launch. */
 #define GP_MOST_ADDRESSES 64
 struct gp_addresses {
-    uint64_t kernel, work; /* see struct gp_reach */
+    uint64_t kernel, work, shape; /* see struct gp_reach */
     bool by_input;
     unsigned count;
     struct gp_address {
@@ -386,9 +386,10 @@ struct gp_plan {
 };
 
 #define GP_MOST_WRITE_RUNS 16
+/* By the work of launches, and by the shape of their kernel. */
 struct gp_work_writes {
     uint64_t work;
-    unsigned seen; /* launches whose writes are among these */
+    unsigned seen; /* launches in a row whose writes are among these */
     bool lost;     /* there were too many */
     unsigned count;
     struct gp_write_run {
@@ -414,7 +415,7 @@ struct gp_learned {
 /* A launch with these addresses has written there; and that is all it wrote. */
 void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const struct gp_divided *d,
                   uint64_t from, uint64_t to);
-void writes_seen(struct gp_learned *l, const struct gp_addresses *a);
+void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
 /* True where a launch may be planned that is not waited for. */
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units. False where there are

@@ -33,6 +33,7 @@ struct gp_reach {
      * as launches like it have shown. A number for its kernel, 0: it is no launch of one; and one
      * for its kernel, its shape and its parameters but for addresses. */
     uint64_t kernel, work;
+    uint64_t shape;       /* a number for its kernel and its shape */
     bool may_save_parts;  /* where it writes depends on nothing but its parameters and its memory */
     bool writes_by_input; /* and on its memory indeed */
 };

@@ -10,8 +10,8 @@
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes.
- * - Of a launch like none before all pieces are planned, as far as a launch is waited for and can
- *   show where it writes. */
+ * - A launch like none before is taken to be as those of its shape; and where there are none, to
+ * write to the pieces of all its addresses. */
 #include "memory/inside.h"
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@
 #define MOST_OF_UNKNOWN ((uint64_t)128 << 20)
 /* Works that are remembered; all are forgotten when there are more. */
 #define MOST_WORKS 16384
-/* Launches in a row whose writes lay in pieces from their addresses on, until those of the next
- * ones like none before are taken to do so. */
-#define RIGHT_PIECES 3
+/* Guesses in a row that were right, for a shape or for the pieces of a kernel, until launches like
+ * none before are not waited for. */
+#define RIGHT_GUESSES 3
 
 void writes_free(struct gp_learned *l)
 {
@@ -88,6 +88,16 @@ static struct gp_kernel_writes *make_kernel(struct gp_learned *l, uint64_t kerne
         return k;
     free(k);
     return NULL;
+}
+
+/* The kernel; to make one may be to forget all others. */
+static struct gp_kernel_writes *make_all(struct gp_learned *l, const struct gp_addresses *a,
+                                         struct gp_work_writes **shape, struct gp_work_writes **w)
+{
+    make_work(l, a->shape);
+    *w = make_work(l, a->work);
+    *shape = find_work(l, a->shape);
+    return make_kernel(l, a->kernel);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -183,8 +193,10 @@ static bool lies_in_pieces(const struct gp_addresses *a, const struct gp_divided
 void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const struct gp_divided *d,
                   uint64_t from, uint64_t to)
 {
-    struct gp_work_writes *w = make_work(l, a->work);
-    struct gp_kernel_writes *k = make_kernel(l, a->kernel);
+    struct gp_work_writes *shape, *w;
+    struct gp_kernel_writes *k = make_all(l, a, &shape, &w);
+    if (shape)
+        attribute(shape, a, d, from, to);
     if (w)
         attribute(w, a, d, from, to);
     if (k && w)
@@ -193,10 +205,12 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
         k->in_pieces = 0;
 }
 
-void writes_seen(struct gp_learned *l, const struct gp_addresses *a)
+void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected)
 {
-    struct gp_work_writes *w = make_work(l, a->work);
-    struct gp_kernel_writes *k = make_kernel(l, a->kernel);
+    struct gp_work_writes *shape, *w;
+    struct gp_kernel_writes *k = make_all(l, a, &shape, &w);
+    if (shape)
+        shape->seen = unexpected ? 1 : shape->seen + 1;
     if (w)
         w->seen++;
     if (k)
@@ -205,11 +219,22 @@ void writes_seen(struct gp_learned *l, const struct gp_addresses *a)
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
+/* The writes of launches with this work, or else of those with this shape; NULL: of none. */
+static const struct gp_work_writes *nearest(const struct gp_learned *l,
+                                            const struct gp_addresses *a)
+{
+    const struct gp_work_writes *w = find_work(l, a->work), *shape = find_work(l, a->shape);
+    w = w && w->seen && !w->lost ? w : shape;
+    return w && w->seen && !w->lost ? w : NULL;
+}
+
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
 {
-    const struct gp_work_writes *w = find_work(l, a->work);
+    const struct gp_work_writes *w = nearest(l, a);
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
-    return w ? w->seen > 0 && !w->lost : k && k->in_pieces >= RIGHT_PIECES;
+    if (w)
+        return w->work == a->work || w->seen >= RIGHT_GUESSES;
+    return k && k->in_pieces >= RIGHT_GUESSES;
 }
 
 static bool add_part(struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to)
@@ -300,12 +325,12 @@ static bool join_nearest(struct gp_plan *plan)
 
 bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan)
 {
-    const struct gp_work_writes *w = find_work(l, a->work);
+    const struct gp_work_writes *w = nearest(l, a);
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
-    bool well = !w || !w->lost;
+    bool well = true;
     plan->count = 0;
     for (unsigned i = 0; i < a->count && well; i++)
-        well = plan_address(plan, w && w->seen ? w : NULL, k, &a->of[i], a->by_input);
+        well = plan_address(plan, w, k, &a->of[i], a->by_input);
     for (unsigned i = 0; i < plan->count; i++)
         round_to_units(&plan->of[i]);
     if (plan->count)
