@@ -121,6 +121,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         if (divided_is(d) && !add(s, d))
             return false;
     }
+    if (s->divided_count)
+        s->arena.halved = true; /* the present contents take as much room as the copies */
     keep_addresses_of_divided(&s->addresses);
     s->addresses.kernel = launch->kernel;
     s->addresses.work = launch->work;

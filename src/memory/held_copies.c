@@ -44,12 +44,27 @@ struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
                : GP_NO_REASON;
 }
 
-struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
+/* In the drain there may be no room any more for the memory that the copy replaces. Of divided memory
+ * all copies replace some at once: where there is room, as much as there are copies. */
+static bool lend_room(struct gp_snapshot *s)
 {
     struct gp_reason why;
-    /* In the drain there may be no room any more for the memory that the copy replaces. */
-    const uint64_t needed = s->reached.needed + (s->divided_count ? s->versions.bytes : 0);
-    if (!final_lend(&s->final, &s->arena, needed, &why) || s->final.arena.host_size)
+    const uint64_t most = s->arena.device_size;
+    if (!s->divided_count)
+        return final_lend(&s->final, &s->arena, s->reached.needed, &why) &&
+               !s->final.arena.host_size;
+    const uint64_t needed = s->versions.bytes + s->reached.needed;
+    if (!s->versions.is_short && s->final.arena.device_size < most && needed <= most) {
+        if (final_lend(&s->final, &s->arena, most, &why) && !s->final.arena.host_size)
+            return true;
+        s->versions.is_short = true;
+    }
+    return final_lend(&s->final, &s->arena, needed, &why) && !s->final.arena.host_size;
+}
+
+struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
+{
+    if (!lend_room(s))
         return NULL;
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
     if (!copy)

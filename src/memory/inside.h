@@ -575,6 +575,7 @@ struct gp_versions {
         *log; /* the copies of launches, in order, until no copy is held any more */
     size_t log_count, log_capacity;
     uint64_t bytes; /* of room that the present contents may need */
+    bool is_short;  /* there is less than for all copies */
     uint64_t order; /* of the last one */
     struct gp_version_run *runs;
     size_t run_count;

@@ -63,6 +63,7 @@ void versions_clear(struct gp_snapshot *s)
     }
     v->log_count = 0;
     v->bytes = 0;
+    v->is_short = false;
     forget_runs(v);
 }
 

@@ -1005,7 +1005,7 @@ percent() { awk "BEGIN { printf \"%.3g %%\", 100 * $1 / 32 / $2 }"; }
     run "$GPUPROF_BUILD/gpuprof" source "$profile" predicated
     [[ $output == *warps*"idle lanes"*"off lanes"* ]]
     # Of instructions that compute nothing branches have names, all others opcodes.
-    [[ $output == *"  EXIT"* ]]
+    [[ $output == *" EXIT"* ]]
     ! grep OTHER <<<"$output" || false
 }
 
