@@ -16,6 +16,7 @@
  *   end by themselves. A loop on a clock ends by itself. */
 #include "code/waits.h"
 
+#include "code/driver_calls.h"
 #include "code/instruction.h"
 
 #include <string.h>
@@ -81,7 +82,8 @@ bool gp_code_may_wait(const void *code, size_t size, int cc)
 {
     const unsigned char *bytes = code;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
-        if (shows_changes(bytes + at, cc) || gp_instruction_leaves(bytes + at, at, size, cc))
+        if (shows_changes(bytes + at, cc) ||
+            (gp_instruction_leaves(bytes + at, at, size, cc) && !gp_code_calls_driver(bytes, at)))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
  * within the function is a branch, behind which the facts at any return are joined. Functions of
  * the driver, of which the host writes the addresses into bank 4 of the constants, are left out:
  * they print, allocate, or end the kernel. */
+#include "code/driver_calls.h"
 #include "code/word_flow.h"
 
 #include <stdlib.h>
@@ -12,10 +13,6 @@
 #define MOST_WALKS 16
 #define MOST_CODE ((size_t)256 << 10)
 #define MOST_TARGETS 512
-
-/* Instructions before a call among which its address is loaded. */
-#define MOST_BACK 64
-#define BANK_OF_ADDRESSES 4u
 
 /* True where there is news in it. */
 static bool join(struct gp_word_state *to, const struct gp_word_state *from)
@@ -178,22 +175,6 @@ static void walk_once(struct gp_word_walk *w)
     }
 }
 
-/* A call to an address in registers that were loaded from bank 4 before. */
-static bool is_call_of_driver(const struct gp_word_walk *w, size_t n)
-{
-    uint64_t word[2];
-    if (opcode_at(w, n) != CALL_ABSOLUTE)
-        return false;
-    memcpy(word, w->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
-    const unsigned address = gp_bits(word, 24, 8);
-    for (size_t back = 1; back <= MOST_BACK && back <= n; back++) {
-        memcpy(word, w->code + (n - back) * GP_INSTRUCTION_BYTES, sizeof(word));
-        if (gp_bits(word, 16, 8) == address && gp_bits(word, 0, 9) == LDC)
-            return gp_bits(word, 54, 5) == BANK_OF_ADDRESSES;
-    }
-    return false;
-}
-
 static bool mark(struct gp_word_walk *w, size_t to)
 {
     if (to >= w->count)
@@ -210,7 +191,7 @@ static bool mark_targets(struct gp_word_walk *w)
         const unsigned char *word = w->code + n * GP_INSTRUCTION_BYTES;
         const unsigned opcode = opcode_at(w, n);
         const int64_t jump = gp_instruction_jump(word, w->cc);
-        if (opcode == RET || is_call_of_driver(w, n))
+        if (opcode == RET || gp_code_calls_driver(w->code, n * GP_INSTRUCTION_BYTES))
             continue;
         if (gp_instruction_leaves(word, n * GP_INSTRUCTION_BYTES, size, w->cc))
             return false;

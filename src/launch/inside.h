@@ -683,8 +683,9 @@ struct gp_measurement {
     void *parameters;
     struct gp_held_copy *copy;  /* that it runs again from; NULL: the snapshot's */
     struct gp_held_copy *parts; /* held before its own run, for the launches before it */
-    struct gp_clock *clock;     /* of its own run, where that was not waited for */
-    atomic_bool under_way;      /* its thread is about to launch it: set beside the gate */
+    bool unverified; /* its batch will show whether it wrote to other parts: no replay before */
+    struct gp_clock *clock; /* of its own run, where that was not waited for */
+    atomic_bool under_way;  /* its thread is about to launch it: set beside the gate */
     bool searched; /* its copy leads to no other memory: found at any time before it ends */
 
     /* Its record. */

@@ -103,8 +103,9 @@ static void save(struct gp_measurement *m)
 static bool wrote_only_saved_memory(struct gp_measurement *m)
 {
     struct gp_verify_schedule *schedule = &m->kernel->schedule;
-    bool elsewhere, outside;
-    if (!gp_snapshot_wrote_outside(m->snapshot, &outside, &m->broken_off))
+    bool elsewhere, outside, later = m->member.run.when == GP_RUN_LATER && m->parts;
+    m->unverified = later && gp_snapshot_knows_parts(m->snapshot);
+    if (!gp_snapshot_wrote_outside(m->snapshot, later, &outside, &m->broken_off))
         return false;
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
@@ -143,7 +144,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
     if (ended && run->when == GP_RUN_NOW)
         replay_at_once(m);
-    if (ended && !m->broken_off.cause)
+    if (ended && !m->broken_off.cause && !m->unverified)
         check_time(m);
     put_back_final_state(m);
     return result;
@@ -206,7 +207,10 @@ static void hold(struct gp_measurement *m)
         return;
     }
     run->when = GP_RUN_NOW;
-    replay_at_once(m);
+    if (m->unverified)
+        m->broken_off = GP_REASON(NO_MEMORY);
+    else
+        replay_at_once(m);
     put_back_final_state(m);
     record_amend(m, 0, m->broken_off);
     release_parts(m, m->snapshot);

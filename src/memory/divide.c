@@ -17,7 +17,7 @@ void divide_begin(struct gp_snapshot *s)
     s->divided_count = 0;
     s->addresses.count = 0;
     s->plan.count = 0;
-    s->saves_parts = false;
+    s->saves_parts = s->parts_known = false;
 }
 
 static bool add(struct gp_snapshot *s, struct gp_divided *d)
@@ -130,14 +130,13 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.by_input = launch->writes_by_input;
     s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
                      writes_plan(&s->learned, &s->addresses, &s->plan);
+    s->parts_known = s->divided_count && !launch->verify &&
+                     (!s->saves_parts || writes_are_known(&s->learned, &s->addresses));
     for (size_t i = 0; i < s->divided_count; i++) {
         count_parts(s, s->divided[i]);
-        if (known_only && !s->divided[i]->known)
-            return false;
+        s->parts_known = s->parts_known && s->divided[i]->known;
     }
-    return !known_only || !s->divided_count ||
-           (s->versions.alarms < MOST_ALARMS &&
-            (!s->saves_parts || writes_are_known(&s->learned, &s->addresses)));
+    return !known_only || !s->divided_count || (s->parts_known && s->versions.alarms < MOST_ALARMS);
 }
 
 static bool visit_units(struct gp_snapshot *s, const struct gp_divided *d, uint64_t from,
@@ -178,6 +177,8 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
 /* Where a launch is held already the digests have to be right; else they begin here. */
 bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
 {
+    if (s->parts_known)
+        return true;
     for (size_t i = 0; i < s->divided_count; i++) {
         struct gp_divided *d = s->divided[i];
         bool changed;
@@ -233,9 +234,42 @@ static void take_change(const struct gp_divided *d, uint64_t from, uint64_t to, 
     c->outside = c->outside || !was_saved(&c->s->restored, from, to);
 }
 
-bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool *outside, struct gp_reason *why)
+/* The digests of all parts that were saved. */
+static CUresult digest_parts(struct gp_snapshot *s, CUstream stream, bool per_thread,
+                             const struct gp_segments *saved)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < saved->count && result == CUDA_SUCCESS;) {
+        struct gp_few_segments few = {0};
+        uint32_t count = 0;
+        uint64_t units = 0;
+        for (; i < saved->count && count < GP_FEW_SEGMENTS; i++) {
+            if (!saved->list[i].digests)
+                continue;
+            few.of[count] = saved->list[i];
+            few.of[count++].first_unit = units;
+            units += saved->list[i].bytes / GP_UNIT_BYTES;
+        }
+        void *arguments[] = {&few, &count, &units};
+        const unsigned most = s->own.digest_few.blocks;
+        if (count)
+            result = own_kernel_start_on(stream, per_thread, s->own.digest_few.function,
+                                         units < most ? (unsigned)units : most, GP_UNIT_THREADS,
+                                         arguments);
+    }
+    return result;
+}
+
+bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
+                               struct gp_reason *why)
 {
     struct changes changes = {.s = s};
+    *outside = false;
+    if (later && s->parts_known) {
+        CUresult result = digest_parts(s, s->own.stream, false, &s->restored);
+        CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+        return driver_worked(result, why) && driver_worked(waited, why);
+    }
     for (size_t i = 0; i < s->divided_count; i++) {
         bool changed;
         if (!divided_check(s, s->divided[i], &changed, why)) {
@@ -318,6 +352,11 @@ bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
     return false;
 }
 
+bool gp_snapshot_knows_parts(const struct gp_snapshot *s)
+{
+    return s->parts_known;
+}
+
 bool gp_snapshot_is_divided(const struct gp_snapshot *s)
 {
     return s->divided_count > 0;
@@ -333,23 +372,8 @@ bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy)
     return copy->spoilt;
 }
 
-CUresult gp_held_copy_note_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+CUresult gp_held_copy_note_on(struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread)
 {
-    struct gp_few_segments few = {0};
-    uint32_t count = 0;
-    uint64_t units = 0;
-    for (size_t i = 0; i < copy->segments.count && count < GP_FEW_SEGMENTS; i++) {
-        const struct gp_segment *g = &copy->segments.list[i];
-        if (!g->digests)
-            continue;
-        few.of[count] = *g;
-        few.of[count++].first_unit = units;
-        units += g->bytes / GP_UNIT_BYTES;
-    }
-    void *arguments[] = {&few, &count, &units};
-    const unsigned most = s->own.digest_few.blocks, blocks = units < most ? (unsigned)units : most;
-    return count ? own_kernel_start_on(stream, per_thread, s->own.digest_few.function, blocks,
-                                       GP_UNIT_THREADS, arguments)
-                 : CUDA_SUCCESS;
+    return digest_parts(s, stream, per_thread, &copy->segments);
 }

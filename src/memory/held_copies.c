@@ -44,8 +44,8 @@ struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
                : GP_NO_REASON;
 }
 
-/* In the drain there may be no room any more for the memory that the copy replaces. Of divided memory
- * all copies replace some at once: where there is room, as much as there are copies. */
+/* In the drain there may be no room any more for the memory that the copy replaces. Of divided
+ * memory all copies replace some at once: where there is room, as much as there are copies. */
 static bool lend_room(struct gp_snapshot *s)
 {
     struct gp_reason why;

@@ -649,6 +649,7 @@ struct gp_snapshot {
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
     bool saves_parts; /* of these the planned parts; else all */
+    bool parts_known; /* launches like it have shown them, and the digests are up to date */
     struct gp_versions versions;
 
     CUdeviceptr scratch;

@@ -141,12 +141,38 @@ CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
                             list->units - begin, arguments);
 }
 
+/* Copies parts of divided memory, with an alarm where they are not as their digests say. */
+static CUresult save_parts(struct gp_snapshot *s)
+{
+    CUresult result = CUDA_SUCCESS;
+    struct gp_segments few = {0};
+    struct gp_segments *all = &s->restored;
+    for (size_t i = 0; i < all->count && result == CUDA_SUCCESS; i += few.count) {
+        const size_t left = all->count - i;
+        segments_clear(&few);
+        for (size_t k = 0; k < left && k < GP_FEW_SEGMENTS; k++) {
+            const struct gp_segment *g = &all->list[i + k];
+            if (!segments_add(&few, g->live, g->saved, g->bytes, g->start)) {
+                segments_free(&few, false);
+                return CUDA_ERROR_OUT_OF_MEMORY;
+            }
+            segments_note_digests(&few, g->digests);
+        }
+        result = snapshot_save_few(s, &few, s->own.stream, false);
+    }
+    segments_free(&few, false);
+    all->units_done = all->units;
+    return result;
+}
+
 /* Copies all that is reached and was not copied yet. */
 static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow,
                          struct gp_reason *why)
 {
     if (!take_room_for_reached(s, why) ||
-        !driver_worked(snapshot_copy_new(s, &s->restored, follow), why) ||
+        !driver_worked(s->parts_known && !follow ? save_parts(s)
+                                                 : snapshot_copy_new(s, &s->restored, follow),
+                       why) ||
         !driver_worked(snapshot_copy_new(s, &s->watched, follow), why))
         return false;
     if (!s->arrays_saved && !driver_worked(arrays_save(&s->arrays, GP_BEFORE, s->own.stream), why))

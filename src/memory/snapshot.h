@@ -69,10 +69,14 @@ bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address);
 
 /* True where the launch reaches divided memory. */
 bool gp_snapshot_is_divided(const struct gp_snapshot *s);
+/* True where launches like it have shown which parts of that it writes. */
+bool gp_snapshot_knows_parts(const struct gp_snapshot *s);
 /* After its first run: *outside becomes true where it has changed divided memory that was not
  * copied, so that it must not run again, nor launches that are held. The digests are up to date
- * then. False, with the reason in *why, where something failed. */
-bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool *outside, struct gp_reason *why);
+ * then. `later`: where its parts are known that is not asked now: it does not run again before
+ * gp_snapshot_verify_held. False, with the reason in *why, where something failed. */
+bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
+                               struct gp_reason *why);
 
 /* After the kernel's first run: *elsewhere becomes true when memory has changed that was not
  * copied, so that the kernel must not run again. False and not asked, where the launch was not to
@@ -135,7 +139,7 @@ bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy);
  * one needs the copies of those behind it. */
 bool gp_snapshot_holds_parts(const struct gp_snapshot *s);
 /* Has the digests of divided memory brought up to date behind the launch, in its stream. */
-CUresult gp_held_copy_note_on(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+CUresult gp_held_copy_note_on(struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread);
 /* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
  * the launch, without waiting. */
