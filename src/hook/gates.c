@@ -45,19 +45,22 @@
     }
 
 #define FIRST_OF(first, ...) (first)
+#define SECOND_OF(...) SECOND_OF_THREE(__VA_ARGS__, 0, 0)
+#define SECOND_OF_THREE(first, second, ...) (second)
 
 /* A copy's time is taken where the user has asked for it. */
 #define COPY(base, version, suffix, symbol, parameters, arguments, kind, bytes, stream) \
     GP_EXPORT CUresult symbol parameters                                                \
     {                                                                                   \
         GP_FORWARD(symbol, arguments);                                                  \
-        GP_WRITES(FIRST_OF arguments, stream);                                          \
+        GP_COPIES(FIRST_OF arguments, SECOND_OF arguments, bytes, stream);              \
         gp_gate_enter_cancellable();                                                    \
         struct gp_copy copy;                                                            \
         bool seen = gp_copies_wanted() && gp_copy_begins(&copy, kind, bytes, stream);   \
         CUresult result = gp_cuda.symbol arguments;                                     \
         if (seen)                                                                       \
             gp_copy_ends(&copy, result);                                                \
+        gp_launch_after_write();                                                        \
         gp_gate_leave_cancellable();                                                    \
         gp_timed_waited(); /* it may have waited */                                     \
         return result;                                                                  \

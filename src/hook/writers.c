@@ -18,24 +18,50 @@ CUcontext gp_writer(CUstream stream)
     return by;
 }
 
-static void note(CUcontext by, CUdeviceptr to)
+static void note_owner(CUcontext by, CUdeviceptr to)
 {
-    gp_launch_before_write(to);
     CUcontext owner = by && to && gp_several_contexts() ? gp_owner_of(to) : NULL;
     if (owner && owner != by)
         gp_peer_copies(by, owner);
+}
+
+static void note(CUcontext by, CUdeviceptr to)
+{
+    gp_launch_before_write(to, 0, NULL);
+    note_owner(by, to);
+}
+
+void gp_copies_to(CUdeviceptr to, uint64_t bytes, CUstream stream)
+{
+    if (!to)
+        return;
+    note_owner(gp_writer(stream), to);
+    gp_launch_before_write(to, bytes, stream);
+}
+
+void gp_copies_2d(const CUDA_MEMCPY2D_v2 *copy, uint64_t bytes, CUstream stream)
+{
+    (void)bytes;
+    gp_writes_2d(copy, stream);
+}
+
+void gp_copies_3d(const CUDA_MEMCPY3D_v2 *copy, uint64_t bytes, CUstream stream)
+{
+    (void)bytes;
+    gp_writes_3d(copy, stream);
+}
+
+void gp_copies_elsewhere(const void *to, uint64_t bytes, CUstream stream)
+{
+    (void)to;
+    (void)bytes;
+    (void)stream;
 }
 
 void gp_writes(CUdeviceptr to, CUstream stream)
 {
     if (to)
         note(gp_writer(stream), to);
-}
-
-void gp_writes_none(const void *to, CUstream stream)
-{
-    (void)to;
-    (void)stream;
 }
 
 /* 0 for memory of the host, and arrays. */

@@ -52,12 +52,6 @@ static CUresult run_and_make_room(const struct gp_launch *call,
     return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run(call) : result;
 }
 
-void gp_launch_before_write(CUdeviceptr to)
-{
-    if (gp_divided_is_written(to) && gp_captures() == 0)
-        gp_launch_before_change();
-}
-
 void gp_launch_before_other_work(void)
 {
     if (gp_divided_all_written() && gp_captures() == 0)

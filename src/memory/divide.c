@@ -377,3 +377,89 @@ CUresult gp_held_copy_note_on(struct gp_snapshot *s, const struct gp_held_copy *
 {
     return digest_parts(s, stream, per_thread, &copy->segments);
 }
+
+/* ---- copies and fills of the program --------------------------------------------------------- */
+
+static void set_edges(const struct gp_divided *d, CUdeviceptr to, uint64_t bytes, uint64_t *from,
+                      uint64_t *end)
+{
+    *from = to / GP_UNIT_BYTES * GP_UNIT_BYTES;
+    *end = (to + bytes + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES * GP_UNIT_BYTES;
+    if (*from < d->first)
+        *from = 0;
+    if (*end > d->first + d->units * GP_UNIT_BYTES)
+        *end = 0;
+}
+
+/* Saves units for the launches that are held, as a launch would. */
+static bool save_units(struct gp_snapshot *s, struct gp_divided *d, uint64_t from, uint64_t end,
+                       CUstream stream)
+{
+    const CUdeviceptr digests = d->digests + (from - d->first) / GP_UNIT_BYTES * sizeof(uint64_t);
+    uint64_t bytes = end - from, saved = 0;
+    divide_begin(s);
+    reached_clear(&s->reached);
+    segments_clear(&s->restored);
+    segments_clear(&s->watched);
+    arena_clear(&s->arena);
+    s->reached.bytes = bytes;
+    s->reached.needed = arena_need(bytes);
+    if (!arena_fits(&s->arena, s->reached.needed) ||
+        s->final.arena.device_size < s->versions.bytes + s->reached.needed || !add(s, d))
+        return false;
+    saved = arena_take(&s->arena, from, &bytes);
+    if (!saved || bytes < end - from || !segments_add(&s->restored, from, saved, bytes, from))
+        return false;
+    segments_note_digests(&s->restored, digests);
+    struct gp_held_copy *copy = gp_snapshot_hold(s);
+    if (!copy)
+        return false;
+    copy->stream = stream;
+    CUresult result = snapshot_save_few(s, &copy->segments, stream, false);
+    if (result != CUDA_SUCCESS)
+        versions_spoil(s);
+    gp_snapshot_release(s, copy); /* the log has it, while launches are held */
+    return true;
+}
+
+bool gp_snapshot_follow_write(struct gp_snapshot *s, CUdeviceptr to, uint64_t bytes,
+                              CUstream stream, struct gp_followed_write *followed)
+{
+    struct gp_divided *d = divided_around(s, to);
+    uint64_t from, end;
+    if (!d || !d->known || !d->digests)
+        return false;
+    set_edges(d, to, bytes, &from, &end);
+    if (!from || !end)
+        return false;
+    const bool was_in_use = gp_snapshot_set_in_use(s, true);
+    const bool saved = !d->pending || (s->held && save_units(s, d, from, end, stream));
+    gp_snapshot_set_in_use(s, was_in_use);
+    if (!saved)
+        return false;
+    *followed = (struct gp_followed_write){
+        .count = 1,
+        .units = (end - from) / GP_UNIT_BYTES,
+        .stream = stream,
+        .digest = s->own.digest_few.function,
+        .blocks = s->own.digest_few.blocks,
+    };
+    followed->few.of[0] = (struct gp_segment){
+        .live = from,
+        .bytes = end - from,
+        .start = from,
+        .digests = d->digests + (from - d->first) / GP_UNIT_BYTES * sizeof(uint64_t)};
+    return true;
+}
+
+void gp_followed_write_ends(const struct gp_followed_write *f)
+{
+    struct gp_few_segments few = f->few;
+    uint32_t count = f->count;
+    uint64_t units = f->units;
+    void *arguments[] = {&few, &count, &units};
+    /* Where it does not start the digests are wrong, which shows. */
+    own_kernel_start_on(f->stream, false, f->digest,
+                        units < f->blocks ? (unsigned)units : f->blocks, GP_UNIT_THREADS,
+                        arguments);
+}

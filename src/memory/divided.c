@@ -77,6 +77,34 @@ static bool any_is_watched(void)
     return atomic_load_explicit(&watched, memory_order_relaxed) > 0;
 }
 
+bool gp_divided_is_there(CUdeviceptr address)
+{
+    bool there = false;
+    const struct gp_divided *d;
+    if (!any_is_watched())
+        return false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        there = there || ((d->known || d->pending) && overlaps(d, address, 1));
+    }
+    pthread_mutex_unlock(&lock);
+    return there;
+}
+
+struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr address)
+{
+    struct gp_divided *d;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if (d->owner == s && overlaps(d, address, 1))
+            break;
+    }
+    pthread_mutex_unlock(&lock);
+    return d;
+}
+
 bool gp_divided_is_written(CUdeviceptr address)
 {
     return any_is_watched() && forget(address, 1, false);

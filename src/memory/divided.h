@@ -16,6 +16,7 @@
 
 /* The memory around the address is about to be written, all of it may be, or it is freed. True
  * where a launch that is held reaches it: these are to be drained before. */
+bool gp_divided_is_there(CUdeviceptr address); /* the first is of use there */
 bool gp_divided_is_written(CUdeviceptr address);
 bool gp_divided_all_written(void);
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes);

@@ -322,6 +322,8 @@ struct gp_divided {
 
 /* The allocation of a range; NULL where it is small, or out of memory. */
 struct gp_divided *divided_of(const struct gp_snapshot *s, const struct gp_range *range);
+/* The one that the address is in; NULL: none. */
+struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr address);
 /* True where launches have had several addresses in it. So it is from one launch to the next while
  * copies are held: they have copies of parts, or of the whole. */
 bool divided_is(struct gp_divided *d);

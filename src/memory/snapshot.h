@@ -13,6 +13,7 @@
 #define GPUPROF_MEMORY_SNAPSHOT_H
 
 #include "cuda/driver.h"
+#include "memory/work.h"
 
 #include <stdint.h>
 
@@ -141,6 +142,22 @@ bool gp_snapshot_holds_parts(const struct gp_snapshot *s);
 /* Has the digests of divided memory brought up to date behind the launch, in its stream. */
 CUresult gp_held_copy_note_on(struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread);
+/* A copy or a fill of the program's whose digests are to follow behind it. */
+struct gp_followed_write {
+    uint32_t count;
+    uint64_t units;
+    struct gp_few_segments few;
+    CUstream stream;
+    CUfunction digest;
+    unsigned blocks;
+};
+/* Before it writes so many bytes of divided memory, in its stream: where launches are held that
+ * reach this, the contents are saved for them, without a wait. False where that cannot be, or the
+ * digests are not up to date: then the memory counts as written. The gate is locked; the second
+ * needs no lock. */
+bool gp_snapshot_follow_write(struct gp_snapshot *s, CUdeviceptr to, uint64_t bytes,
+                              CUstream stream, struct gp_followed_write *followed);
+void gp_followed_write_ends(const struct gp_followed_write *followed);
 /* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
  * the launch, without waiting. */
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,

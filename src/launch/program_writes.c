@@ -1,0 +1,64 @@
+/* Copies and fills of the program that write divided memory (memory/divided.h). While launches are
+ * held that reach it, such a write is a member of their batch: the memory is saved in front of it,
+ * in its stream, and the digests follow behind it. Where that cannot be the launches are drained
+ * before. */
+#include "gate/captures.h"
+#include "gate/gate.h"
+#include "gate/internal_work.h"
+#include "gate/waits.h"
+#include "launch/inside.h"
+#include "launch/launch.h"
+#include "launch/session.h"
+#include "memory/divided.h"
+
+struct write {
+    CUdeviceptr to;
+    uint64_t bytes;
+    CUstream stream;
+    bool followed;
+};
+
+/* The write at hand, from its save to the digests behind it. */
+static _Thread_local struct gp_followed_write followed;
+
+static bool follow(const struct write *w)
+{
+    enum gp_passed_over why;
+    if (!w->bytes || gp_captures() > 0 || !gp_session_measures() || !gp_gate_lock_in_time())
+        return false;
+    const struct gp_context *c = stream_context(w->stream, &why);
+    const bool saved = c && c->snapshot && !c->busy && !c->dead && gp_captures() == 0 &&
+                       gp_snapshot_follow_write(c->snapshot, w->to, w->bytes, w->stream, &followed);
+    gp_gate_unlock();
+    return saved;
+}
+
+static void follow_at_work(void *write)
+{
+    struct write *w = write;
+    w->followed = follow(w);
+}
+
+void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream)
+{
+    struct write w = {.to = to, .bytes = bytes, .stream = stream};
+    followed.count = 0;
+    if (!gp_divided_is_there(to))
+        return;
+    gp_run_internal_work(follow_at_work, &w);
+    if (!w.followed && gp_divided_is_written(to) && gp_captures() == 0)
+        gp_launch_before_change();
+}
+
+static void follow_behind(void *data)
+{
+    (void)data;
+    gp_followed_write_ends(&followed);
+}
+
+void gp_launch_after_write(void)
+{
+    if (followed.count)
+        gp_run_internal_work(follow_behind, NULL);
+    followed.count = 0;
+}
