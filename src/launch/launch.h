@@ -64,9 +64,9 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
  * passed nor closed. Costs next to nothing while none is held. */
 void gp_launch_before_change(void);
 
-/* Before the program writes so many bytes there by a copy or a fill in the stream, and behind that, in
- * the same thread; 0: more, or in another way, which nothing needs to follow. Before work that may
- * write any memory. Held launches that saved parts of it make their passes, or go on to be held
+/* Before the program writes so many bytes there by a copy or a fill in the stream, and behind that,
+ * in the same thread; 0: more, or in another way, which nothing needs to follow. Before work that
+ * may write any memory. Held launches that saved parts of it make their passes, or go on to be held
  * (launch/program_writes.c). */
 void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream);
 void gp_launch_after_write(void);

@@ -339,6 +339,8 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
         }
     if (alarm && !any && are_in_several_streams(s))
         s->versions.alarms++;
+    for (size_t i = 0; any && i < s->versions.log_count; i++)
+        writes_suspect(&s->learned, s->versions.log[i]->addresses);
     if (alarm || any || failed)
         versions_spoil(s);
     return !failed;

@@ -404,6 +404,8 @@ struct gp_work_writes {
 struct gp_kernel_writes {
     uint64_t kernel;
     unsigned in_pieces; /* launches in a row whose writes lay in pieces from their addresses on */
+    unsigned suspect;   /* so many launches are verified one by one: a batch with it was spoilt */
+    unsigned wild;      /* launches that were found to write elsewhere than was expected */
     unsigned count;     /* the parameters from whose addresses on it has written */
     uint32_t written[GP_MOST_WRITE_RUNS];
     UT_hash_handle hh;
@@ -418,6 +420,8 @@ struct gp_learned {
 void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const struct gp_divided *d,
                   uint64_t from, uint64_t to);
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
+/* A launch with these addresses may have written where no launch of its batch was expected to. */
+void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units. False where there are

@@ -25,6 +25,10 @@
 /* Guesses in a row that were right, for a shape or for the pieces of a kernel, until launches like
  * none before are not waited for. */
 #define RIGHT_GUESSES 3
+/* Launches of each kernel of a spoilt batch that are verified one by one; and those of a kernel
+ * that are found to write elsewhere, until all of them are. */
+#define SUSPECT_LAUNCHES 8
+#define MOST_WILD 2
 
 void writes_free(struct gp_learned *l)
 {
@@ -213,8 +217,19 @@ void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpe
         shape->seen = unexpected ? 1 : shape->seen + 1;
     if (w)
         w->seen++;
+    if (!k)
+        return;
+    k->in_pieces++;
+    k->suspect -= k->suspect > 0 && !unexpected;
+    /* The first launch of a work has only a guess. */
+    k->wild += unexpected && w && w->seen > 1;
+}
+
+void writes_suspect(struct gp_learned *l, const struct gp_addresses *a)
+{
+    struct gp_kernel_writes *k = a->kernel ? make_kernel(l, a->kernel) : NULL;
     if (k)
-        k->in_pieces++;
+        k->suspect = SUSPECT_LAUNCHES;
 }
 
 /* ---- planning -------------------------------------------------------------------------------- */
@@ -232,6 +247,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
 {
     const struct gp_work_writes *w = nearest(l, a);
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    if (k && (k->suspect || k->wild >= MOST_WILD))
+        return false;
     if (w)
         return w->work == a->work || w->seen >= RIGHT_GUESSES;
     return k && k->in_pieces >= RIGHT_GUESSES;
