@@ -44,22 +44,29 @@ struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
                : GP_NO_REASON;
 }
 
+/* Room on the device alone; other room is given back. */
+static bool lend(struct gp_snapshot *s, uint64_t bytes)
+{
+    struct gp_reason why;
+    const bool lent = final_lend(&s->final, &s->arena, bytes, &why) && !s->final.arena.host_size;
+    if (!lent)
+        final_release(&s->final);
+    return lent;
+}
+
 /* In the drain there may be no room any more for the memory that the copy replaces. Of divided
  * memory all copies replace some at once: where there is room, as much as there are copies. */
 static bool lend_room(struct gp_snapshot *s)
 {
-    struct gp_reason why;
-    const uint64_t most = s->arena.device_size;
+    const uint64_t most = s->arena.device_size, needed = s->versions.bytes + s->reached.needed;
     if (!s->divided_count)
-        return final_lend(&s->final, &s->arena, s->reached.needed, &why) &&
-               !s->final.arena.host_size;
-    const uint64_t needed = s->versions.bytes + s->reached.needed;
-    if (!s->versions.is_short && s->final.arena.device_size < most && needed <= most) {
-        if (final_lend(&s->final, &s->arena, most, &why) && !s->final.arena.host_size)
+        return lend(s, s->reached.needed);
+    if (s->final.arena.device_size < most && needed <= most && s->versions.short_of != most) {
+        if (lend(s, most))
             return true;
-        s->versions.is_short = true;
+        s->versions.short_of = most;
     }
-    return final_lend(&s->final, &s->arena, needed, &why) && !s->final.arena.host_size;
+    return lend(s, needed);
 }
 
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)

@@ -580,9 +580,9 @@ struct gp_versions {
     struct gp_held_copy *
         *log; /* the copies of launches, in order, until no copy is held any more */
     size_t log_count, log_capacity;
-    uint64_t bytes; /* of room that the present contents may need */
-    bool is_short;  /* there is less than for all copies */
-    uint64_t order; /* of the last one */
+    uint64_t bytes;    /* of room that the present contents may need */
+    uint64_t short_of; /* there is no room for so many */
+    uint64_t order;    /* of the last one */
     struct gp_version_run *runs;
     size_t run_count;
     struct gp_version *versions;

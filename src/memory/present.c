@@ -14,8 +14,6 @@ static uint64_t layout_of(const struct gp_segments *copy)
 {
     uint64_t layout = 1;
     for (size_t i = 0; i < copy->count; i++) {
-        if (copy->list[i].digests)
-            continue; /* the driver copies it */
         layout = gp_mix(layout, copy->list[i].live % GP_COPY_ALIGNMENT);
         layout = gp_mix(layout, copy->list[i].bytes);
     }
@@ -24,12 +22,12 @@ static uint64_t layout_of(const struct gp_segments *copy)
 
 uint64_t gp_held_copy_layout(const struct gp_held_copy *copy)
 {
-    return layout_of(&copy->segments);
+    return copy->divided_count ? 0 : layout_of(&copy->segments);
 }
 
 uint64_t gp_snapshot_layout(const struct gp_snapshot *s)
 {
-    return layout_of(&s->restored);
+    return s->divided_count ? 0 : layout_of(&s->restored);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

@@ -184,7 +184,7 @@ bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason 
 /* Bytes of the program's memory that were copied. */
 uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy);
 /* A hash of the layout of a copy, or of the copy just taken: to put copies of one layout in place
- * is the same work each time. */
+ * is the same work each time. 0: of divided memory it is another one each time. */
 uint64_t gp_held_copy_layout(const struct gp_held_copy *copy);
 uint64_t gp_snapshot_layout(const struct gp_snapshot *s);
 /* True where the launch reaches some of these bytes. */

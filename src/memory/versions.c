@@ -3,9 +3,9 @@
  * the first launch from that one on that saved it, and the present contents where none did. Memory
  * that the launch only read needs no copy of its own, also where nobody knows which memory that is.
  *
- * Parts are put in place by the driver: our own kernels would be counted with the launches of a
- * bundle, and the parts differ from launch to launch. Only parts are copied whose contents are not
- * those that are wanted. */
+ * Parts are put in place by the driver, and only those whose contents are not the ones that are
+ * wanted. The parts differ from launch to launch, so such launches share no range of counters: the
+ * copies would be counted with them (H200). */
 #include "memory/inside.h"
 
 #include <stdlib.h>
@@ -63,7 +63,6 @@ void versions_clear(struct gp_snapshot *s)
     }
     v->log_count = 0;
     v->bytes = 0;
-    v->is_short = false;
     forget_runs(v);
 }
 
