@@ -7,7 +7,6 @@
 #define REPORT "read a profile with 'gpuprof report FILE'"
 #define FIXED_FORM "the report's form is fixed; 'gpuprof report --columns LIST' chooses columns"
 #define ONE_PROCESS "gpuprof runs in the program's own process"
-#define ALL_THE_TIME "the program is measured from its start; choose launches with --launch-skip"
 
 const struct cli_foreign cli_foreign_options[] = {
     {"--analysis-metrics", "nvprof", "use --metrics all, then 'gpuprof report'"},
@@ -42,7 +41,6 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--process-name", "nvprof", "name the profile after the process: -o 'run.%p.jsonl'"},
     {"--profile-all-processes", "nvprof", "start each program with gpuprof, or set LD_PRELOAD"},
     {"--profile-api-trace", "nvprof", KERNELS_ONLY},
-    {"--profile-from-start", "nvprof", ALL_THE_TIME},
     {"--profiling-semaphore-pool-size", "nvprof", "no buffer needs a size here"},
     {"--skip-kernel-replay-save-restore", "nvprof", "use --replay off, which replays nothing"},
     {"--source-level-analysis", "nvprof", "use 'gpuprof source' on a profile"},
@@ -58,11 +56,16 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--app-replay-match", "ncu", "the program runs once"},
     {"--app-replay-mode", "ncu", "the program runs once"},
     {"--apply-rules", "ncu", "the report has the advice"},
+    {"--capture-range-end", "nsys",
+     "each range from cudaProfilerStart to cudaProfilerStop is measured, and the program runs on; "
+     "--duration and --launches end it sooner"},
     {"--call-stack", "ncu", KERNELS_ONLY},
     {"--check-exit-code", "ncu", "the exit status is the program's own"},
     {"--chips", "ncu", "use 'gpuprof metrics --cc X.Y'"},
     {"--clock-control", "ncu", "clocks stay as they are; fix them with 'nvidia-smi -lgc'"},
     {"--config-file", "ncu", "options are read from the command line and from GPUPROF_ variables"},
+    {"--disable-profiler-start-stop", "ncu",
+     "cudaProfilerStart and cudaProfilerStop change nothing without --profile-from-start"},
     {"--disable-extra-suffixes", "ncu", "a counter is asked for with its end: dram__bytes.sum"},
     {"--filter-mode", "ncu",
      "launches count over all GPUs; use --devices for one GPU, --sample first:N for each kernel "

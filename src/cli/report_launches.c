@@ -58,6 +58,8 @@ static bool print_header(void *user, const struct gp_profile_header *original)
     gp_object_put(&o, o.object, "time", gp_object_text(header->time));
     if (header->settings.sample)
         gp_object_put(&o, o.object, "sample", gp_object_text(header->settings.sample));
+    if (header->settings.window)
+        gp_object_put(&o, o.object, "window", gp_object_text(header->settings.window));
     if (header->settings.replay_off)
         gp_object_put(&o, o.object, "replay", json_string("off"));
     return print_object(user, o);
@@ -85,9 +87,7 @@ static bool print_count(void *user, const struct gp_count *count)
 
 static bool print_end(void *user, const struct gp_end *end)
 {
-    struct gp_object o = gp_object_new("end");
-    gp_object_put_fields(&o, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
-    return print_object(user, o);
+    return print_object(user, gp_object_end(end));
 }
 
 static bool print_other(void *user, const char *type, const struct json_t *line)

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/sample.h"
 #include "base/size.h"
+#include "base/window_rule.h"
 #include "cli/check_run.h"
 #include "cli/counters.h"
 #include "cli/paths.h"
@@ -84,6 +85,46 @@ static bool check_devices(const char *list)
         return true;
     gp_say("--devices: '%s' is no list; " GP_DEVICES_SYNTAX, list);
     return false;
+}
+
+static bool check_window(const char *word, const char *value)
+{
+    struct gp_window_rule ignored = GP_WINDOW_OF_ALL;
+    char why[256];
+    if (gp_window_read_part(word, value, &ignored, why, sizeof(why)))
+        return true;
+    gp_say("--%s: %s", word, why);
+    return false;
+}
+
+static bool check_launches(const char *range)
+{
+    return check_window("launches", range);
+}
+
+static bool check_from_start(const char *mode)
+{
+    return check_window("profile-from-start", mode);
+}
+
+static bool check_capture_range(const char *mode)
+{
+    return check_window("capture-range", mode);
+}
+
+static bool check_delay(const char *time)
+{
+    return check_window("delay", time);
+}
+
+static bool check_warm_up(const char *limit)
+{
+    return check_window("warm-up", limit);
+}
+
+static bool check_duration(const char *time)
+{
+    return check_window("duration", time);
 }
 
 static bool is_one_of(const char *word, const char *a, const char *b)
@@ -241,9 +282,15 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_KERNEL_ID] = check_kernel_id,
     [RUN_LAUNCH_SKIP] = check_skip,
     [RUN_LAUNCH_COUNT] = check_count,
+    [RUN_LAUNCHES] = check_launches,
     [RUN_SAMPLE] = check_sample,
     [RUN_DEVICES] = check_devices,
     [RUN_TARGET] = check_target,
+    [RUN_FROM_START] = check_from_start,
+    [RUN_CAPTURE_RANGE] = check_capture_range,
+    [RUN_DELAY] = check_delay,
+    [RUN_WARM_UP] = check_warm_up,
+    [RUN_DURATION] = check_duration,
     [RUN_REPLAY] = check_replay,
     [RUN_REPLAY_MODE] = check_replay_mode,
     [RUN_CACHE] = check_cache,
@@ -405,6 +452,19 @@ static bool pass_launches(const char *const *values)
     return set_text("GPUPROF_LAUNCHES", &rule);
 }
 
+/* The words of the variable are the names of the options. */
+static bool pass_window(const char *const *values)
+{
+    static const int options[] = {RUN_FROM_START, RUN_CAPTURE_RANGE, RUN_DELAY,
+                                  RUN_WARM_UP,    RUN_DURATION,      RUN_LAUNCHES};
+    struct gp_text rule = {0};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (values[options[i]])
+            gp_text_addf(&rule, "%s%s:%s", rule.length > 0 ? "," : "",
+                         run_options[options[i]].name, values[options[i]]);
+    return set_text("GPUPROF_WINDOW", &rule);
+}
+
 static const char *replay_of(const char *const *values)
 {
     const char *mode = values[RUN_REPLAY_MODE];
@@ -424,7 +484,7 @@ bool run_pass(const char *const *values)
     const char *kernels = values[RUN_KERNELS] ? values[RUN_KERNELS] : values[RUN_KERNEL_ID];
     const char *log = values[RUN_LOG] ? values[RUN_LOG] : values[RUN_QUIET] ? "/dev/null" : NULL;
     return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
-           set("GPUPROF_KERNELS", kernels) && set("GPUPROF_COPIES", values[RUN_COPIES]) &&
+           pass_window(values) && set("GPUPROF_KERNELS", kernels) && set("GPUPROF_COPIES", values[RUN_COPIES]) &&
            set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&

@@ -4,6 +4,7 @@
 
 #define WHAT "Metrics"
 #define WHICH "Launches"
+#define WINDOW "Window, outside which launches are counted only"
 #define HOW "Method"
 #define OUTPUT "Output"
 #define VERDICT "Thresholds"
@@ -54,6 +55,10 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_LAUNCH_COUNT] = {"launch-count", 'c', "N",
                           "measure N launches, then no more, and let the program run on", WHICH,
                           NULL, NULL, "-c, --launch-count", 0, NULL},
+    [RUN_LAUNCHES] = {"launches", 0, "A:B",
+                      "launches A to B-1 of all that the process makes, which have numbers from 0; "
+                      "A: is all from A on, :B the first B",
+                      WHICH, NULL, NULL, NULL, 0, NULL},
     [RUN_SAMPLE] = {"sample", 0, "RULE",
                     "only some launches of each kernel and launch configuration: the first N "
                     "(first:N), one in M (every:M), the first N and one in M of the later ones "
@@ -68,6 +73,26 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_CHILDREN] = {"profile-child-processes", 0, NULL,
                       "as --target-processes all; put %p into the names of files", WHICH, NULL,
                       "--profile-child-processes", NULL, 0, NULL},
+
+    [RUN_FROM_START] = {"profile-from-start", 0, "on|off",
+                        "off: measure from cudaProfilerStart to cudaProfilerStop, each time that "
+                        "the program calls them; on: from its start as well, up to the first "
+                        "cudaProfilerStop; without this option these calls change nothing",
+                        WINDOW, NULL, "--profile-from-start", "--profile-from-start", 0, NULL},
+    [RUN_CAPTURE_RANGE] = {"capture-range", 0, "cudaProfilerApi|none",
+                           "cudaProfilerApi: as --profile-from-start off, in nsys' words", WINDOW,
+                           NULL, NULL, NULL, 0, NULL},
+    [RUN_DELAY] = {"delay", 0, "TIME",
+                   "measure nothing so long after the start of the process: 5, 5s, 500ms, 2m",
+                   WINDOW, NULL, NULL, NULL, 0, NULL},
+    [RUN_WARM_UP] = {"warm-up", 0, "TIME|N",
+                     "measure nothing so long after the first launch, by time (5s, 500ms, 2m) or "
+                     "by a number of launches",
+                     WINDOW, NULL, NULL, NULL, 0, NULL},
+    [RUN_DURATION] = {"duration", 0, "TIME",
+                      "measure so long from the moment on at which measuring begins by the options "
+                      "above, then no more, and let the program run on",
+                      WINDOW, NULL, NULL, NULL, 0, NULL},
 
     [RUN_REPLAY] = {"replay", 0, "on|off|now",
                     "off: run no kernel more often than the program does; each launch is then "

@@ -17,6 +17,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* As cudaProfiler.h and cudaProfilerTypedefs.h have them, which not every toolkit does. */
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+typedef CUresult(CUDAAPI *PFN_cuProfilerStart_v4000)(void);
+typedef CUresult(CUDAAPI *PFN_cuProfilerStop_v4000)(void);
+
 /* One pointer for each row of functions.def, named as the symbol; NULL where this driver has none.
  */
 struct gp_driver {

@@ -369,6 +369,25 @@ bool graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
     return g != NULL;
 }
 
+static unsigned kernels_among(const struct gp_graph_node *nodes, unsigned count)
+{
+    unsigned kernels = 0;
+    for (unsigned i = 0; i < count; i++)
+        kernels += nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL && !nodes[i].disabled;
+    return kernels;
+}
+
+unsigned graph_kernel_count(CUgraphExec exec)
+{
+    pthread_mutex_lock(&lock);
+    const struct gp_graph *g = find(exec);
+    const unsigned kernels = !g || g->not_counted ? 1
+                             : g->kernels         ? kernels_among(g->kernels, g->kernel_count)
+                                          : kernels_among(g->clone.nodes, g->clone.order.count);
+    pthread_mutex_unlock(&lock);
+    return kernels;
+}
+
 bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
 {
     gp_internal_work_begins();

@@ -306,6 +306,9 @@ void graph_node_passed_over(struct gp_graph_node *node, enum gp_passed_over why)
 
 /* ---- executable graphs (graphs.c) ------------------------------------------------------------ */
 
+/* How many kernels a launch of it runs, as far as is known; 1 where that is not known. */
+unsigned graph_kernel_count(CUgraphExec exec);
+
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
  * which of these are to be measured: none while another thread launches the same. True when its
  * nodes are to be launched one by one: there is such a kernel, and *why is GP_GRAPH_SPLITS. Then

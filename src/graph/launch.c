@@ -19,6 +19,7 @@
 #include "launch/launch.h"
 #include "launch/session.h"
 #include "launch/timed.h"
+#include "launch/window.h"
 
 #include <stdlib.h>
 
@@ -265,6 +266,18 @@ static void launch_beside_capture(void *whole)
         graph_say(GP_GRAPH_BESIDE_CAPTURE);
 }
 
+/* Counts the launch where it lies outside, and no more. */
+static bool is_in_window(const struct whole_launch *w)
+{
+    if (!gp_window_is_limited())
+        return true;
+    const unsigned kernels = graph_kernel_count(w->exec);
+    if (gp_window_takes_graph(w->call.stream, w->call.per_thread_stream, kernels))
+        return true;
+    gp_session_count_launches(kernels);
+    return false;
+}
+
 CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,
                          PFN_cuGraphLaunch_v10000 real)
 {
@@ -272,7 +285,7 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .call = {.stream = stream, .per_thread_stream = per_thread_stream, .run = run_whole},
         .exec = exec,
         .real = real};
-    if (!gp_session_measures())
+    if (!gp_session_measures() || !is_in_window(&w))
         return gp_launch_plainly(&w.call);
     gp_run_internal_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);
     return w.result;

@@ -20,7 +20,8 @@ struct gp_copy {
 /* True where it asks for them. */
 bool gp_copies_wanted(void);
 
-/* Around the driver's call. False where the copy is captured into a graph: it is none yet. */
+/* Around the driver's call. False where the copy is captured into a graph, as it is none yet, and
+ * outside the window (launch/window.h). */
 bool gp_copy_begins(struct gp_copy *copy, enum gp_copy_kind kind, size_t bytes, CUstream stream);
 void gp_copy_ends(const struct gp_copy *copy, CUresult result);
 

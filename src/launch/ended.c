@@ -127,7 +127,8 @@ static void ask_all(void)
         if (over || !changes(w, ASKED, READY))
             atomic_store(&w->state, FREE);
     }
-    results_ended(list, count, session_launches());
+    const uint64_t made = session_launches(), outside = window_outside();
+    results_ended(list, count, made > outside ? made - outside : 0);
 }
 
 static void sleep_until_next(void)

@@ -243,6 +243,22 @@ void sampling_start(const struct gp_sample *sample);
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);
 
+/* ---- the window (window.c) ------------------------------------------------------------------- */
+
+struct gp_window_rule;
+
+/* Until this is said, it is all of the program. Before the first launch. */
+void window_start(const struct gp_window_rule *rule);
+
+/* Launches so far that lay outside. */
+uint64_t window_outside(void);
+
+/* Fills in the members of the window, where there is one. */
+void window_sum_up(struct gp_end *end);
+
+/* At the end: says so where launches were made, and none lay in the window, which has that text. */
+void window_end(const char *text);
+
 /* ---- the choice of launches (selection.c) ---------------------------------------------------- */
 
 /* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until

@@ -135,6 +135,7 @@ void results_open_profile(void)
 {
     gp_summary_settings(results.summary, &user_settings.recorded);
     user_settings.recorded.sample = gp_summary_get_settings(results.summary)->sample;
+    user_settings.recorded.window = gp_summary_get_settings(results.summary)->window;
     recording_prepare(results.summary);
 }
 
@@ -224,8 +225,9 @@ static void count_added(void)
 {
     static double counted;
     double added = gp_added_seconds();
-    const struct gp_end end = {.added_seconds = added - counted,
-                               .seconds = counted > 0 ? 0 : gp_process_seconds()};
+    struct gp_end end = {.added_seconds = added - counted,
+                         .seconds = counted > 0 ? 0 : gp_process_seconds()};
+    window_sum_up(&end);
     gp_summary_end(results.summary, &end);
     counted = added;
 }
@@ -304,6 +306,7 @@ static void sum_up(uint64_t launches)
     tallies_visit(record_count, NULL);
     say_whole_times();
     selection_end();
+    window_end(user_settings.recorded.window);
     if (copies && results.writer)
         gp_copies_write(copies, results.writer);
     results.silent = launches == 0 && !any_copied(copies);
@@ -325,8 +328,9 @@ void results_end(bool gave_up, uint64_t launches)
         results.reported = true;
         sum_up(launches);
     }
-    recording_end(
-        &(struct gp_end){.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()});
+    struct gp_end end = {.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()};
+    window_sum_up(&end);
+    recording_end(&end);
     pthread_mutex_unlock(&results.records);
 }
 

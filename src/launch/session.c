@@ -89,16 +89,21 @@ void session_stop(void)
     atomic_compare_exchange_strong(&session.state, &measuring, PASSIVE);
 }
 
-void gp_session_count_launch(void)
+void gp_session_count_launches(unsigned long launches)
 {
     struct gp_thread *own = gp_thread_own;
     if (!own) {
-        atomic_fetch_add(&session.launches, 1);
+        atomic_fetch_add(&session.launches, launches);
         return;
     }
     /* Nobody else writes it. */
     unsigned long before = atomic_load_explicit(&own->launches, memory_order_relaxed);
-    atomic_store_explicit(&own->launches, before + 1, memory_order_relaxed);
+    atomic_store_explicit(&own->launches, before + launches, memory_order_relaxed);
+}
+
+void gp_session_count_launch(void)
+{
+    gp_session_count_launches(1);
 }
 
 static uint64_t launches_of_threads(void)

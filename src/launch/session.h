@@ -17,6 +17,8 @@ bool gp_session_measures(void);
 
 /* Counts a launch that is not measured; while it enters the gate or has it closed. */
 void gp_session_count_launch(void);
+/* The same of several: the kernels of a graph. */
+void gp_session_count_launches(unsigned long launches);
 
 /* Has all that is held measured at the program's exit, once. Called after each of the first two
  * measurements, as handlers that are registered later run earlier: after CUPTI has been loaded, and

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/sample.h"
+#include "base/window_rule.h"
 #include "gate/waits.h"
 #include "memory/budget.h"
 
@@ -47,9 +48,27 @@ static void read_sample(void)
     sampling_start(&sample);
 }
 
+static void read_window(void)
+{
+    const char *text = secure_getenv("GPUPROF_WINDOW");
+    struct gp_window_rule rule;
+    char why[256];
+    if (!text || !*text)
+        return;
+    if (!gp_window_read(text, &rule, why, sizeof(why))) {
+        gp_say("GPUPROF_WINDOW=%.100s%s: %s; all of the program is measured", text,
+               strlen(text) > 100 ? "..." : "", why);
+        return;
+    }
+    window_start(&rule);
+    if (gp_window_limits(&rule))
+        user_settings.recorded.window = text;
+}
+
 void settings_read_recorded(void)
 {
     read_sample();
+    read_window();
     int replay = WORD_OF("GPUPROF_REPLAY", "on or later (the default), off or now", "on", "off",
                          "now", "later");
     user_settings.recorded.replay_off = replay == 1;

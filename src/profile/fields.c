@@ -79,6 +79,13 @@ const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fi
 const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1), END(DOUBLE, seconds, 0)};
 const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0]);
 
+const struct gp_field gp_window_fields[] = {
+    END(U64, outside_launches, 1),
+    END(DOUBLE, window_seconds, 1),
+    END(DOUBLE, window_added_seconds, 1),
+};
+const size_t gp_window_field_count = sizeof(gp_window_fields) / sizeof(gp_window_fields[0]);
+
 bool gp_is_column(const struct gp_field *f)
 {
     return !f->once && f->kind != GP_FIELD_STRING && f->kind != GP_FIELD_TEXT &&

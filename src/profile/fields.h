@@ -43,5 +43,8 @@ extern const struct gp_field gp_count_fields[];
 extern const size_t gp_count_field_count;
 extern const struct gp_field gp_end_fields[];
 extern const size_t gp_end_field_count;
+/* Of the end as well, where it has a window. */
+extern const struct gp_field gp_window_fields[];
+extern const size_t gp_window_field_count;
 
 #endif

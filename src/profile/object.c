@@ -143,6 +143,15 @@ struct gp_object gp_object_count(const struct gp_count *count)
     return o;
 }
 
+struct gp_object gp_object_end(const struct gp_end *end)
+{
+    struct gp_object o = gp_object_new("end");
+    gp_object_put_fields(&o, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
+    if (end->has_window)
+        gp_object_put_fields(&o, gp_window_fields, gp_window_field_count, GP_FIELDS_ALL, end);
+    return o;
+}
+
 struct gp_object gp_object_launch(const char *type, const struct gp_record *launch)
 {
     struct gp_object o = gp_object_new(type);

@@ -52,6 +52,9 @@ struct gp_object gp_object_launch(const char *type, const struct gp_record *laun
 /* The line of a count: of all launches, or of those passed over for a reason. */
 struct gp_object gp_object_count(const struct gp_count *count);
 
+/* The line of a process's end. */
+struct gp_object gp_object_end(const struct gp_end *end);
+
 /* Appends the object in one line, without the newline, and frees it. Characters that a terminal
  * would act on, or that do not show, are escaped (\u202e). False when out of memory. */
 bool gp_object_finish(struct gp_object *o, struct gp_text *out);

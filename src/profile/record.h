@@ -115,11 +115,16 @@ struct gp_copies {
  * launches and between them. seconds: since gpuprof was loaded, these included; 0: not known. */
 struct gp_end {
     double added_seconds, seconds;
+    /* Of a process of which a part was to be measured (gp_settings.window), else 0. */
+    int has_window;            /* 1: the others are known */
+    uint64_t outside_launches; /* that lay outside the window: they were counted, and no more */
+    double window_seconds, window_added_seconds; /* as above, while it was open */
 };
 
 /* How a process was measured, as far as a reader of its counters must know. */
 struct gp_settings {
     const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
+    const char *window; /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
 };
 

@@ -100,6 +100,8 @@ static void put_settings(struct gp_object *line, const struct gp_settings *setti
 {
     if (settings && settings->sample)
         gp_object_put(line, line->object, "sample", gp_object_text(settings->sample));
+    if (settings && settings->window)
+        gp_object_put(line, line->object, "window", gp_object_text(settings->window));
     if (settings && settings->replay_off)
         gp_object_put(line, line->object, "replay", json_string("off"));
 }
@@ -326,8 +328,7 @@ bool gp_writer_end(struct gp_writer *w, const struct gp_end *end)
 {
     if (w->stopped)
         return false;
-    struct gp_object line = gp_object_new("end");
-    gp_object_put_fields(&line, gp_end_fields, gp_end_field_count, GP_FIELDS_ALL, end);
+    struct gp_object line = gp_object_end(end);
     return write_object(w, &line);
 }
 

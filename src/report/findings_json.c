@@ -208,6 +208,10 @@ json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
     gp_object_put(o, whole, "copy_seconds", known_or_null(w->copy_seconds));
     gp_object_put(o, whole, "gpu_share", number(w->gpu_share));
     gp_object_put(o, whole, "copy_share", number(w->copy_share));
+    gp_object_put(o, whole, "outside_launches",
+                  w->window.known ? gp_object_whole(w->window.launches) : json_null());
+    gp_object_put(o, whole, "outside_seconds",
+                  number(w->window.known ? w->window.seconds : (double)NAN));
     gp_object_put(o, whole, "estimated", json_boolean(w->estimated));
     gp_object_put(o, whole, "untimed_launches", gp_object_whole(w->untimed));
     gp_object_put(o, whole, "side_by_side", json_boolean(w->side_by_side));

@@ -35,6 +35,7 @@ struct gp_summary {
     size_t metric_count;
     struct gp_settings settings;
     char *sample; /* the settings' string */
+    char *window; /* the same, of the first process that has it */
     struct gp_devices devices;
     struct gp_program *programs[GP_MAX_DEVICES];
     struct gp_wanted wanted[GP_MAX_DEVICES]; /* where launches are counted in part */
@@ -51,6 +52,8 @@ struct gp_summary {
     double added_seconds;      /* of processes whose end is known */
     struct gp_running running; /* of the processes that began and of those whose end is known: */
     unsigned begun, ended;
+    struct gp_windows windows; /* the same, without the rule: */
+    unsigned windows_begun, windows_ended;
     bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
     uint64_t streams[GP_MAX_DEVICES]; /* its first of each device, plus 1 */
     bool has_streams;
@@ -108,18 +111,28 @@ void gp_summary_free(struct gp_summary *s)
         gp_program_free(s->programs[i]);
     }
     free(s->sample);
+    free(s->window);
     free(s->group_list);
     free(s->skip_list);
     gp_text_free(&s->key);
     free(s);
 }
 
+static char *copy_of(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
 void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings)
 {
     free(s->sample);
-    s->sample = settings->sample ? strdup(settings->sample) : NULL;
+    s->sample = copy_of(settings->sample);
+    if (!s->window)
+        s->window = copy_of(settings->window);
+    s->windows_begun += settings->window != NULL;
     s->settings = *settings;
     s->settings.sample = s->sample;
+    s->settings.window = s->window;
     s->begun++;
     memset(s->used, 0, sizeof(s->used));
     memset(s->streams, 0, sizeof(s->streams));
@@ -554,10 +567,16 @@ void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
 {
     s->added_seconds += end->added_seconds;
     if (end->seconds > 0) {
-        double seconds = fmax(0, end->seconds - end->added_seconds);
+        double all = fmax(0, end->seconds - end->added_seconds), seconds = all;
         size_t devices = 0;
         for (size_t i = 0; i < GP_MAX_DEVICES; i++)
             devices += s->used[i];
+        if (end->has_window) {
+            seconds = fmin(all, fmax(0, end->window_seconds - end->window_added_seconds));
+            s->windows.launches += end->outside_launches;
+            s->windows.seconds += all - seconds;
+            s->windows_ended++;
+        }
         s->running.seconds += seconds;
         s->running.gpu_seconds += seconds * (double)(devices > 0 ? devices : 1);
         s->ended++;
@@ -569,6 +588,14 @@ bool gp_summary_running(const struct gp_summary *s, struct gp_running *running)
     *running = s->running;
     running->processes = s->begun;
     return s->begun > 0 && s->ended == s->begun && s->running.seconds > 0;
+}
+
+struct gp_windows gp_summary_windows(const struct gp_summary *s)
+{
+    struct gp_windows windows = s->windows;
+    windows.rule = s->window;
+    windows.known = s->windows_begun > 0 && s->windows_ended == s->windows_begun;
+    return windows;
 }
 
 bool gp_summary_has_streams(const struct gp_summary *s)

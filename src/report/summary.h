@@ -87,7 +87,7 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 
-/* How long processes run without measuring. */
+/* How long processes run without measuring; where they have a window, while it was open. */
 struct gp_running {
     double seconds;     /* of all processes together */
     double gpu_seconds; /* the same, each process counted once for each GPU on which it launched */
@@ -96,6 +96,16 @@ struct gp_running {
 
 /* Returns true, or false where it is not known, as some process did not come to its end. */
 bool gp_summary_running(const struct gp_summary *s, struct gp_running *running);
+
+/* The part of the processes that was to be measured, as GPUPROF_WINDOW has it; `running` is of it
+ * alone. */
+struct gp_windows {
+    const char *rule; /* NULL: all was */
+    bool known;       /* the members below: each process that has one came to its end */
+    uint64_t launches; /* outside */
+    double seconds;    /* outside, without measuring */
+};
+struct gp_windows gp_summary_windows(const struct gp_summary *s);
 
 /* Whether launches of a process on one device went into several streams, so that kernels may run
  * side by side. */

@@ -9,6 +9,7 @@
 #include "report/screen.h"
 #include "report/units.h"
 #include "report/view_markdown.h"
+#include "report/whole.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -373,6 +374,13 @@ void gp_table_headline(const struct gp_summary *s, size_t width, struct gp_text 
     gp_plain_numbers_end(&plain);
 }
 
+static void add_no_rows(const struct gp_summary *s, size_t width, struct gp_text *out)
+{
+    const struct gp_windows window = gp_summary_windows(s);
+    gp_screen_headline(s, width, out);
+    gp_whole_window_text(&window, width, out);
+}
+
 void gp_table_report(const struct gp_summary *s, const struct gp_table_options *options,
                      struct gp_text *out)
 {
@@ -382,7 +390,7 @@ void gp_table_report(const struct gp_summary *s, const struct gp_table_options *
     if (!gp_rows_make(&rows, s))
         out->failed = true;
     else if (rows.count == 0 && !options->markdown)
-        gp_screen_headline(s, gp_screen_width(options->width), out);
+        add_no_rows(s, gp_screen_width(options->width), out);
     else if (!add_report(&rows, options, out))
         out->failed = true;
     gp_rows_free(&rows);

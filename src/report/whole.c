@@ -13,6 +13,7 @@
 
 #define MOST_PARTS 5 /* of one line */
 #define LABEL_WIDTH 15
+#define WINDOW_LABEL "Window"
 /* Less is no word worth. */
 #define LEAST_SHARE 0.005
 
@@ -151,7 +152,8 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                            .gpu_seconds = rows->timed ? rows->seconds : 0,
                            .gpu_share = (double)NAN,
                            .copy_share = (double)NAN,
-                           .side_by_side = gp_summary_has_streams(rows->summary)};
+                           .side_by_side = gp_summary_has_streams(rows->summary),
+                           .window = gp_summary_windows(rows->summary)};
     w->base_seconds = known ? running.gpu_seconds : w->gpu_seconds;
     for (size_t i = 0; i < rows->count; i++)
         add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
@@ -234,9 +236,11 @@ static void add_busy(const struct gp_whole *w, struct gp_text *out)
         return;
     gp_unit_format(w->run_seconds, "s", seconds, sizeof(seconds));
     if (w->processes > 1)
-        gp_text_addf(out, "%u processes ran ~%s together without gpuprof", w->processes, seconds);
+        gp_text_addf(out, "%u processes ran ~%s together%s without gpuprof", w->processes, seconds,
+                     w->window.rule ? " in the window" : "");
     else
-        gp_text_addf(out, "ran ~%s without gpuprof", seconds);
+        gp_text_addf(out, "ran ~%s%s without gpuprof", seconds,
+                     w->window.rule ? " in the window" : "");
     if (!isnan(w->gpu_share)) {
         gp_text_addf(out, "; %s ran kernels in %s",
                      on_several(w) ? "a GPU, in the mean," : "the GPU", bound_of_share(w));
@@ -260,6 +264,22 @@ static bool is_known(const struct gp_whole_sum *sum)
 static const char *bound_of_sum(const struct gp_whole *w, const struct gp_whole_sum *sum)
 {
     return sum->covered < GP_WELL_COVERED || w->untimed > 0 ? "at least " : "";
+}
+
+/* All else in the report is of the window. */
+static void add_window(const struct gp_windows *window, struct gp_text *out)
+{
+    char seconds[32];
+    if (!window->rule)
+        return;
+    if (window->known) {
+        gp_unit_format(window->seconds, "s", seconds, sizeof(seconds));
+        gp_text_addf(out, "%" PRIu64 " launch%s and ~%s without gpuprof lay outside, not measured",
+                     window->launches, window->launches == 1 ? "" : "es", seconds);
+    } else {
+        gp_text_add(out, "launches that lay outside were not measured");
+    }
+    gp_text_addf(out, " (%s)", window->rule);
 }
 
 static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,
@@ -323,14 +343,17 @@ const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text 
         add_busy(w, out);
         return "Program";
     case 1:
+        add_window(&w->window, out);
+        return WINDOW_LABEL;
+    case 2:
         if (is_known(&w->flop))
             add_flop_text(w, out);
         return "Arithmetic";
-    case 2:
+    case 3:
         if (is_known(&w->dram_bytes))
             add_dram_text(w, out);
         return "Memory";
-    case 3:
+    case 4:
         add_time_parts(w, w->bounds, GP_WHOLE_BOUNDS, out);
         return "Time bound by";
     default:
@@ -339,18 +362,31 @@ const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text 
     }
 }
 
-void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out)
+/* Nothing for an empty text, which it frees. */
+static void add_line(const char *label, struct gp_text *text, size_t width, struct gp_text *out)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "%s:", label);
+    if (text->length > 0) {
+        gp_text_addf(out, "%-*s", LABEL_WIDTH, name);
+        gp_wrap_to(out, width, LABEL_WIDTH, text->data);
+    }
+    out->failed |= text->failed;
+    gp_text_free(text);
+}
+
+void gp_whole_window_text(const struct gp_windows *window, size_t width, struct gp_text *out)
 {
     struct gp_text text = {0};
+    add_window(window, &text);
+    add_line(WINDOW_LABEL, &text, width, out);
+}
+
+void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out)
+{
     for (size_t i = 0; i < GP_WHOLE_LINES; i++) {
-        char label[32];
-        gp_text_clear(&text);
-        snprintf(label, sizeof(label), "%s:", gp_whole_line(w, i, &text));
-        if (text.length > 0) {
-            gp_text_addf(out, "%-*s", LABEL_WIDTH, label);
-            gp_wrap_to(out, width, LABEL_WIDTH, text.data);
-        }
-        out->failed |= text.failed;
+        struct gp_text text = {0};
+        const char *label = gp_whole_line(w, i, &text);
+        add_line(label, &text, width, out);
     }
-    gp_text_free(&text);
 }

@@ -29,7 +29,8 @@ struct gp_whole_part {
 
 struct gp_whole {
     unsigned processes;
-    double run_seconds;  /* of all processes together without measuring; 0: not known */
+    double run_seconds;  /* of all processes together without measuring, where they have a window
+                          * while it was open; 0: not known */
     double gpu_seconds;  /* of all kernels; 0: not known */
     double copy_seconds; /* of copies and fills; 0: not timed */
     double gpu_share;    /* gpu_seconds over base_seconds, at most 1; NAN: not known */
@@ -37,6 +38,7 @@ struct gp_whole {
     bool estimated;      /* some launches were not timed: others stand for them */
     uint64_t untimed;    /* launches of kernels of which none was timed: gpu_seconds lacks them */
     bool side_by_side;   /* kernels of several streams may have run at the same time */
+    struct gp_windows window;
     double base_seconds; /* of shares: run_seconds, each process counted once for each GPU that it
                           * used; gpu_seconds where that is unknown */
     struct gp_whole_sum flop, dram_bytes;
@@ -52,11 +54,15 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                    void *user);
 
 /* The summary for people has so many lines. */
-#define GP_WHOLE_LINES 5
+#define GP_WHOLE_LINES 6
 
 /* Returns the name of a line ("Arithmetic"), and appends its text; nothing where nothing is known.
  */
 const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text *out);
+
+/* Appends the line on the window, with its name, where there is one: by itself for a report without
+ * a kernel. */
+void gp_whole_window_text(const struct gp_windows *window, size_t width, struct gp_text *out);
 
 /* Appends the lines with their names, of at most `width` columns. */
 void gp_whole_text(const struct gp_whole *w, size_t width, struct gp_text *out);

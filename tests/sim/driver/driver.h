@@ -21,6 +21,12 @@
 #include "model/chip.h"
 #include "model/grid.h"
 
+/* As cudaProfiler.h and cudaProfilerTypedefs.h have them, which not every toolkit does. */
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+typedef CUresult(CUDAAPI *PFN_cuProfilerStart_v4000)(void);
+typedef CUresult(CUDAAPI *PFN_cuProfilerStop_v4000)(void);
+
 #define GPUSIM_MAX_DEVICES 8
 
 enum gpusim_handle {

@@ -1,0 +1,18 @@
+/* The program's calls around the part of it that is to be measured: cudaProfilerStart and
+ * cudaProfilerStop of the runtime come to these. */
+#include "hook/entry.h"
+#include "launch/window.h"
+
+GP_EXPORT CUresult cuProfilerStart(void)
+{
+    GP_FORWARD(cuProfilerStart, ());
+    gp_window_opens();
+    return gp_cuda.cuProfilerStart();
+}
+
+GP_EXPORT CUresult cuProfilerStop(void)
+{
+    GP_FORWARD(cuProfilerStop, ());
+    gp_window_closes();
+    return gp_cuda.cuProfilerStop();
+}
