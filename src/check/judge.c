@@ -228,6 +228,23 @@ void gp_judge_gave_up(struct gp_judge *j, const char *why)
     j->unfinished = true;
 }
 
+void gp_judge_windowed(struct gp_judge *j)
+{
+    j->windowed = true;
+}
+
+void gp_judge_note_empty_window(struct gp_judge *j)
+{
+    const struct gp_judged_kernel *k = j->kernels;
+    while (k && k->launches == 0)
+        k = k->hh.next;
+    if (j->windowed && !k)
+        gp_text_add_linef(&j->given_up,
+                          "%s: no launch lay in the window that was to be measured",
+                          run_at_hand(j));
+    j->windowed = false;
+}
+
 void gp_judge_device(struct gp_judge *j, const struct gp_device *device)
 {
     gp_devices_add(&j->devices, device);

@@ -30,6 +30,10 @@ void gp_judge_unfinished(struct gp_judge *j, const char *why);
  * were whole. */
 void gp_judge_gave_up(struct gp_judge *j, const char *why);
 
+/* A part of the run at hand was to be measured (GPUPROF_WINDOW): where no launch lies in that, it is
+ * not judged. */
+void gp_judge_windowed(struct gp_judge *j);
+
 /* Begins the next process: its launches, counts and devices follow. */
 void gp_judge_process(struct gp_judge *j);
 void gp_judge_device(struct gp_judge *j, const struct gp_device *device);

@@ -83,6 +83,7 @@ struct gp_judge {
     char **runs;                      /* their names, the run at hand last; none: it has no name */
     size_t run_count;
     bool unfinished;                        /* the run at hand */
+    bool windowed;                          /* the same: it has a window */
     size_t unfinished_count;                /* of the runs that are over */
     struct gp_text unfinished_runs;         /* a line for each */
     struct gp_text given_up;                /* a line for each process that was not measured */
@@ -102,6 +103,9 @@ double gp_badness(enum gp_relation relation, double value, double bound);
 
 /* Forgets the shapes of a kernel. */
 void gp_judge_free_shapes(struct gp_judge *j, struct gp_judged_kernel *k);
+
+/* Notes it where the run at hand has a window, and its processes no launch in it. */
+void gp_judge_note_empty_window(struct gp_judge *j);
 
 /* The run at hand is over, and its last process: its outcomes count. */
 void gp_judge_end_run(struct gp_judge *j);

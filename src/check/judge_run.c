@@ -185,6 +185,7 @@ static uint64_t judge_trial(const struct gp_judge *j, struct gp_trial *t,
 void gp_judge_end_run(struct gp_judge *j)
 {
     const struct gp_thresholds *t = j->thresholds;
+    gp_judge_note_empty_window(j);
     j->unfinished &= !t->takes_unfinished;
     j->unfinished_count += j->unfinished;
     for (struct gp_judged_kernel *k = j->kernels; k; k = k->hh.next) {

@@ -32,6 +32,8 @@ static bool take_header(void *user, const struct gp_profile_header *header)
 {
     begin_run(user, header->pid);
     gp_judge_process(((struct judging *)user)->judge);
+    if (header->settings.window)
+        gp_judge_windowed(((struct judging *)user)->judge);
     return true;
 }
 

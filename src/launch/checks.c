@@ -93,6 +93,8 @@ void checks_report(const struct gp_sources *sources, struct gp_text *out)
         return;
     if (sources)
         note_lines(sources);
+    if (user_settings.recorded.window)
+        gp_judge_windowed(checks.judge);
     struct gp_verdict verdict = {0};
     const struct gp_occasion occasion = {.title = "checks", .held = "", .host = "", .time = ""};
     gp_judge_finish(checks.judge, &verdict);
