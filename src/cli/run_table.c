@@ -85,7 +85,7 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_DELAY] = {"delay", 0, "TIME",
                    "measure nothing so long after the start of the process: 5, 5s, 500ms, 2m",
                    WINDOW, NULL, NULL, NULL, 0, NULL},
-    [RUN_WARM_UP] = {"warm-up", 0, "TIME|N",
+    [RUN_WARM_UP] = {"warm-up", 0, "LIMIT",
                      "measure nothing so long after the first launch, by time (5s, 500ms, 2m) or "
                      "by a number of launches",
                      WINDOW, NULL, NULL, NULL, 0, NULL},
