@@ -116,9 +116,12 @@ static const char *read_launches(const char *value, struct gp_window_rule *rule)
 static const struct {
     const char *word;
     const char *(*read)(const char *value, struct gp_window_rule *rule);
-} words[] = {{"profile-from-start", read_from_start}, {"capture-range", read_capture_range},
-             {"delay", read_delay},                   {"warm-up", read_warm_up},
-             {"duration", read_duration},             {"launches", read_launches}};
+} words[] = {{"profile-from-start", read_from_start},
+             {"capture-range", read_capture_range},
+             {"delay", read_delay},
+             {"warm-up", read_warm_up},
+             {"duration", read_duration},
+             {"launches", read_launches}};
 #define WORDS (sizeof(words) / sizeof(words[0]))
 
 static size_t find_word(const char *word)
@@ -141,11 +144,12 @@ bool gp_window_read_part(const char *word, const char *value, struct gp_window_r
     return wrong == NULL;
 }
 
-/* Copies the part up to the comma; where the next one begins, NULL where it is too long. */
+/* Copies the part up to the comma; where the next one begins, NULL where it is too long, or a comma
+ * has nothing behind it. */
 static const char *take_part(const char *text, char part[LONGEST_PART])
 {
     const size_t length = strcspn(text, ",");
-    if (length >= LONGEST_PART)
+    if (length >= LONGEST_PART || strcmp(text + length, ",") == 0)
         return NULL;
     memcpy(part, text, length);
     part[length] = '\0';

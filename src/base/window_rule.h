@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 struct gp_window_rule {
-    bool by_calls;   /* cuProfilerStart opens it, cuProfilerStop closes it */
-    bool from_start; /* it is open before the first of these calls */
-    double delay;    /* seconds from the start of the process; 0: none */
-    double duration; /* seconds that it lasts; 0: without an end */
-    double warm_up;  /* seconds from its first launch, in which it is not open yet */
+    bool by_calls;             /* cuProfilerStart opens it, cuProfilerStop closes it */
+    bool from_start;           /* it is open before the first of these calls */
+    double delay;              /* seconds from the start of the process; 0: none */
+    double duration;           /* seconds that it lasts; 0: without an end */
+    double warm_up;            /* seconds from its first launch, in which it is not open yet */
     uint64_t warm_up_launches; /* the same as a number of launches; one of the two is 0 */
     uint64_t first, behind;    /* numbers of launches, from 0; behind: UINT64_MAX: no end */
 };

@@ -239,8 +239,7 @@ void gp_judge_note_empty_window(struct gp_judge *j)
     while (k && k->launches == 0)
         k = k->hh.next;
     if (j->windowed && !k)
-        gp_text_add_linef(&j->given_up,
-                          "%s: no launch lay in the window that was to be measured",
+        gp_text_add_linef(&j->given_up, "%s: no launch lay in the window that was to be measured",
                           run_at_hand(j));
     j->windowed = false;
 }

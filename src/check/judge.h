@@ -30,8 +30,8 @@ void gp_judge_unfinished(struct gp_judge *j, const char *why);
  * were whole. */
 void gp_judge_gave_up(struct gp_judge *j, const char *why);
 
-/* A part of the run at hand was to be measured (GPUPROF_WINDOW): where no launch lies in that, it is
- * not judged. */
+/* A part of the run at hand was to be measured (GPUPROF_WINDOW): where no launch lies in that, it
+ * is not judged. */
 void gp_judge_windowed(struct gp_judge *j);
 
 /* Begins the next process: its launches, counts and devices follow. */

@@ -310,7 +310,9 @@ static bool check_pairs(const char *const *values)
 {
     static const struct {
         int a, b;
-    } pairs[] = {{RUN_KERNELS, RUN_KERNEL_ID}, {RUN_REPLAY, RUN_REPLAY_MODE}};
+    } pairs[] = {{RUN_KERNELS, RUN_KERNEL_ID},
+                 {RUN_REPLAY, RUN_REPLAY_MODE},
+                 {RUN_FROM_START, RUN_CAPTURE_RANGE}};
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         if (!values[pairs[i].a] || !values[pairs[i].b])
             continue;
@@ -460,8 +462,8 @@ static bool pass_window(const char *const *values)
     struct gp_text rule = {0};
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         if (values[options[i]])
-            gp_text_addf(&rule, "%s%s:%s", rule.length > 0 ? "," : "",
-                         run_options[options[i]].name, values[options[i]]);
+            gp_text_addf(&rule, "%s%s:%s", rule.length > 0 ? "," : "", run_options[options[i]].name,
+                         values[options[i]]);
     return set_text("GPUPROF_WINDOW", &rule);
 }
 
@@ -484,8 +486,8 @@ bool run_pass(const char *const *values)
     const char *kernels = values[RUN_KERNELS] ? values[RUN_KERNELS] : values[RUN_KERNEL_ID];
     const char *log = values[RUN_LOG] ? values[RUN_LOG] : values[RUN_QUIET] ? "/dev/null" : NULL;
     return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
-           pass_window(values) && set("GPUPROF_KERNELS", kernels) && set("GPUPROF_COPIES", values[RUN_COPIES]) &&
-           set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
+           pass_window(values) && set("GPUPROF_KERNELS", kernels) &&
+           set("GPUPROF_COPIES", values[RUN_COPIES]) && set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&

@@ -1,7 +1,7 @@
 /* The program's calls around the part of it that is to be measured: cudaProfilerStart and
  * cudaProfilerStop of the runtime come to these. */
-#include "hook/entry.h"
 #include "launch/window.h"
+#include "hook/entry.h"
 
 GP_EXPORT CUresult cuProfilerStart(void)
 {

@@ -50,6 +50,11 @@ static uint64_t in_ns(double seconds)
 void window_start(const struct gp_window_rule *rule)
 {
     const uint64_t now = gp_clock_ns(), age = in_ns(gp_process_seconds());
+    counts.made = counts.outside = 0;
+    window.over = window.open = window.used = false;
+    window.called_at = window.warms_since = window.lasts_until = window.warmed = 0;
+    window.since = window.closed_at = 0;
+    window.seconds = window.added = 0;
     window.rule = *rule;
     window.limited = gp_window_limits(rule);
     window.by_clock = rule->delay > 0 || rule->duration > 0 || rule->warm_up > 0;

@@ -1,6 +1,6 @@
-/* The window: the part of the program that is measured (GPUPROF_WINDOW, base/window_rule.h). Outside
- * it launches are counted, and no more. Owns its state. From any thread; a launch takes no lock, and
- * reads the clock only where the window has to do with time. */
+/* The window: the part of the program that is measured (GPUPROF_WINDOW, base/window_rule.h).
+ * Outside it launches are counted, and no more. Owns its state. From any thread; a launch takes no
+ * lock, and reads the clock only where the window has to do with time. */
 #ifndef GPUPROF_LAUNCH_WINDOW_H
 #define GPUPROF_LAUNCH_WINDOW_H
 

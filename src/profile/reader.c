@@ -447,8 +447,7 @@ static bool read_end(struct reading *r, const json_t *object)
     struct gp_end end = {0};
     end.has_window = json_object_get(object, gp_window_fields[0].name) != NULL;
     if (!read_fields(r, object, gp_end_fields, gp_end_field_count, &end) ||
-        (end.has_window &&
-         !read_fields(r, object, gp_window_fields, gp_window_field_count, &end)))
+        (end.has_window && !read_fields(r, object, gp_window_fields, gp_window_field_count, &end)))
         return false;
     r->ended = true;
     if (!give_queued(r))

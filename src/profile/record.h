@@ -124,8 +124,8 @@ struct gp_end {
 /* How a process was measured, as far as a reader of its counters must know. */
 struct gp_settings {
     const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
-    const char *window; /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
     int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
+    const char *window; /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
 };
 
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of

@@ -100,8 +100,8 @@ bool gp_summary_running(const struct gp_summary *s, struct gp_running *running);
 /* The part of the processes that was to be measured, as GPUPROF_WINDOW has it; `running` is of it
  * alone. */
 struct gp_windows {
-    const char *rule; /* NULL: all was */
-    bool known;       /* the members below: each process that has one came to its end */
+    const char *rule;  /* NULL: all was */
+    bool known;        /* the members below: each process that has one came to its end */
     uint64_t launches; /* outside */
     double seconds;    /* outside, without measuring */
 };

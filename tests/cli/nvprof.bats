@@ -48,6 +48,7 @@ becomes() {
     becomes "GPUPROF_REPLAY=on" --replay-mode kernel
     becomes "GPUPROF_DEVICES=0,2" --devices 0,2
     becomes "GPUPROF_KERNELS=1::foo:2" --kernels 1::foo:2
+    becomes "GPUPROF_WINDOW=profile-from-start:off" --profile-from-start off
 }
 
 @test "ncu's options become the library's variables" {
@@ -56,6 +57,9 @@ becomes() {
     becomes "GPUPROF_KERNELS=::regex:foo:3" --kernel-id ::regex:foo:3
     becomes "GPUPROF_LAUNCHES=skip:2,count:3" --launch-skip 2 --launch-count 3
     becomes "GPUPROF_LAUNCHES=count:3" -c 3
+    becomes "GPUPROF_WINDOW=profile-from-start:no" --profile-from-start=no
+    becomes "GPUPROF_WINDOW=capture-range:cudaProfilerApi,delay:5,duration:10" --duration 10 --capture-range=cudaProfilerApi --delay 5
+    becomes "GPUPROF_LAUNCHES=skip:1 GPUPROF_WINDOW=warm-up:500ms,launches:100:" --warm-up 500ms --launches 100: --launch-skip 1
     becomes "GPUPROF_CACHE=keep" --cache-control none
     becomes "GPUPROF_CACHE=flush" --cache-control=all
     run "$gpuprof" --target-processes application-only sh -c '[ "$GPUPROF_PROCESS" = $$ ]'
@@ -86,6 +90,13 @@ wrong() {
     wrong "--kernels and --kernel-id: give one of them" -k foo --kernel-id ::foo:1
     wrong "--launch-skip: '-1' is no number of launches" --launch-skip -1
     wrong "--launch-count: 'many' is no number of launches" -c many
+    wrong "--profile-from-start: 'x' is neither on nor off" --profile-from-start x
+    wrong "--profile-from-start and --capture-range: give one of them" --profile-from-start off --capture-range none
+    wrong "--capture-range: 'nvtx' is neither cudaProfilerApi nor none" --capture-range nvtx
+    wrong "--delay: '5 s' is no time; say 5, 5s, 500ms or 2m" --delay "5 s"
+    wrong "--duration: '0' is no time of more than 0; say 5, 5s, 500ms or 2m" --duration 0
+    wrong "--warm-up: 'long' is neither a time, as 5s or 500ms, nor a number of launches" --warm-up long
+    wrong "--launches: '9:3' is no range A:B of launches; say 100:200, 100: or :200, with whole numbers from 0, and B more than A" --launches 9:3
     wrong "--devices: '0,' is no list; say all, or numbers from 0 to 63 with commas between them" --devices 0,
     wrong "--target-processes: 'some' is neither all nor application-only" --target-processes some
     wrong "--replay-mode: 'application' is not to be had, as the program runs once; say kernel or disabled" --replay-mode application

@@ -15,6 +15,7 @@
 #include "base/stack.h"
 #include "base/text.h"
 #include "base/text_file.h"
+#include "base/window_rule.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -687,6 +688,72 @@ static void samples_are_read(void **state)
     }
 }
 
+static void windows_are_read_or_refused(void **state)
+{
+    (void)state;
+    struct gp_window_rule rule;
+    char why[256];
+    assert_true(gp_window_read("", &rule, why, sizeof(why)));
+    assert_false(gp_window_limits(&rule));
+    assert_true(gp_window_read("capture-range:none,delay:0", &rule, why, sizeof(why)));
+    assert_false(gp_window_limits(&rule));
+    assert_true(rule.from_start);
+    assert_true(gp_window_read("profile-from-start:off,delay:1.5,warm-up:500ms,duration:2m,"
+                               "launches:100:200",
+                               &rule, why, sizeof(why)));
+    assert_true(gp_window_limits(&rule) && rule.by_calls && !rule.from_start);
+    assert_true(rule.delay == 1.5 && rule.warm_up == 0.5 && rule.duration == 120);
+    assert_int_equal(rule.warm_up_launches, 0);
+    assert_true(rule.first == 100 && rule.behind == 200);
+    assert_true(gp_window_read("profile-from-start:1", &rule, why, sizeof(why)));
+    assert_true(rule.by_calls && rule.from_start);
+    assert_true(gp_window_read("capture-range:cudaProfilerApi", &rule, why, sizeof(why)));
+    assert_true(rule.by_calls && !rule.from_start);
+    assert_true(gp_window_read("warm-up:100,launches:7:", &rule, why, sizeof(why)));
+    assert_true(rule.warm_up_launches == 100 && rule.warm_up == 0);
+    assert_true(rule.first == 7 && rule.behind == UINT64_MAX);
+    assert_true(gp_window_read("launches::7", &rule, why, sizeof(why)));
+    assert_true(rule.first == 0 && rule.behind == 7);
+
+    static const struct {
+        const char *text, *why;
+    } wrong[] = {
+        {"delay", "'delay' is no WORD:VALUE"},
+        {"delay:1,", "'delay:1,' is no WORD:VALUE"},
+        {",delay:1", "',delay:1' is no WORD:VALUE"},
+        {"delay:", "'' is no time; say 5, 5s, 500ms or 2m"},
+        {"delay:-1", "'-1' is no time; say 5, 5s, 500ms or 2m"},
+        {"delay:5x", "'5x' is no time; say 5, 5s, 500ms or 2m"},
+        {"delay:1e3", "'1e3' is no time; say 5, 5s, 500ms or 2m"},
+        {"delay:5.", "'5.' is no time; say 5, 5s, 500ms or 2m"},
+        {"delay:100000001", "'100000001' is no time; say 5, 5s, 500ms or 2m"},
+        {"delay:1,delay:2", "delay stands there twice"},
+        {"duration:0", "'0' is no time of more than 0; say 5, 5s, 500ms or 2m"},
+        {"warm-up:x", "'x' is neither a time, as 5s or 500ms, nor a number of launches"},
+        {"warm-up:-3", "'-3' is neither a time, as 5s or 500ms, nor a number of launches"},
+        {"profile-from-start:maybe", "'maybe' is neither on nor off"},
+        {"capture-range:nvtx", "'nvtx' is neither cudaProfilerApi nor none"},
+        {"until:5",
+         "'5' belongs to no word of profile-from-start, capture-range, delay, warm-up, duration, "
+         "launches"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        rule = (struct gp_window_rule){.delay = 77};
+        const bool read = gp_window_read(wrong[i].text, &rule, why, sizeof(why));
+        if (read)
+            fail_msg("'%s' was read", wrong[i].text);
+        assert_string_equal(why, wrong[i].why);
+        assert_true(rule.delay == 77);
+    }
+    static const char *const ranges[] = {"5",     ":",    "5:5",  "7:5", "a:b",
+                                         "1:2:3", "-1:2", "1:2x", "1-2", "99999999999999999999:"};
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (gp_window_read_part("launches", ranges[i], &rule, why, sizeof(why)))
+            fail_msg("'%s' was read", ranges[i]);
+        assert_non_null(strstr(why, "is no range A:B of launches; say 100:200"));
+    }
+}
+
 /* The launches that a rule takes, as letters: 'x' taken, '.' not. */
 static const char *taken(const char *rule, int launches)
 {
@@ -804,6 +871,7 @@ int main(void)
         cmocka_unit_test(work_that_needs_much_stack_runs_on_one_of_ours),
         cmocka_unit_test(expressions_have_limits),
         cmocka_unit_test(samples_are_read),
+        cmocka_unit_test(windows_are_read_or_refused),
         cmocka_unit_test(samples_take_the_launches_they_name),
         cmocka_unit_test(auto_takes_ever_fewer_launches),
         cmocka_unit_test(children_are_other_processes),

@@ -2,8 +2,10 @@
  * functions made here: an event is reached once a copy is said to have ended. */
 #include "launch/copies.h"
 
+#include "base/window_rule.h"
 #include "gate/captures.h"
 #include "launch/inside.h"
+#include "launch/window.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,6 +123,24 @@ static void the_first_time_is_the_least_and_the_greatest(void **state)
     assert_float_equal(t.longest, 0.003, 1e-9);
 }
 
+static void copies_outside_the_window_are_not_counted(void **state)
+{
+    (void)state;
+    struct gp_window_rule rule = GP_WINDOW_OF_ALL;
+    struct gp_copy copy;
+    const uint64_t before = total_of(GP_DEVICE_TO_HOST).calls;
+    rule.by_calls = true;
+    rule.from_start = false;
+    window_start(&rule);
+    assert_false(gp_copy_begins(&copy, GP_DEVICE_TO_HOST, BYTES, STREAM));
+    gp_window_opens();
+    copies(GP_DEVICE_TO_HOST, 3, CUDA_SUCCESS);
+    gp_window_closes();
+    assert_false(gp_copy_begins(&copy, GP_DEVICE_TO_HOST, BYTES, STREAM));
+    assert_int_equal(total_of(GP_DEVICE_TO_HOST).calls, before + 1);
+    window_start(&GP_WINDOW_OF_ALL);
+}
+
 static void copies_that_fail_are_not_counted(void **state)
 {
     (void)state;
@@ -213,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(times_have_a_sum_a_least_and_a_greatest, begin),
         cmocka_unit_test_setup(the_first_time_is_the_least_and_the_greatest, begin),
+        cmocka_unit_test_setup(copies_outside_the_window_are_not_counted, begin),
         cmocka_unit_test_setup(copies_that_fail_are_not_counted, begin),
         cmocka_unit_test_setup(copies_without_events_are_counted, begin),
         cmocka_unit_test_setup(times_are_read_before_their_context_goes, begin),

@@ -309,6 +309,10 @@ static bool check_settings(void *user, const struct gp_profile_header *h)
         assert_string_equal(h->settings.sample, expected->sample);
     else
         assert_null(h->settings.sample);
+    if (expected->window)
+        assert_string_equal(h->settings.window, expected->window);
+    else
+        assert_null(h->settings.window);
     assert_int_equal(h->settings.replay_off, expected->replay_off);
     return true;
 }
@@ -316,7 +320,10 @@ static bool check_settings(void *user, const struct gp_profile_header *h)
 static void the_header_has_the_settings(void **state)
 {
     (void)state;
-    struct gp_settings all[] = {{NULL, 0}, {"first:3,every:100", 0}, {NULL, 1}, {"first:3", 1}};
+    struct gp_settings all[] = {{NULL, 0, NULL},
+                                {"first:3,every:100", 0, NULL},
+                                {NULL, 1, "delay:5s"},
+                                {"first:3", 1, "profile-from-start:off,launches:0:3"}};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         char why[512] = "";
         struct gp_writer *w = gp_writer_open(path, command, &all[i], why, sizeof(why));
@@ -338,6 +345,60 @@ static char *contents(size_t *length)
     text[*length] = '\0';
     close(fd);
     return text;
+}
+
+static bool keep_end(void *user, const struct gp_end *end)
+{
+    *(struct gp_end *)user = *end;
+    return true;
+}
+
+static void the_end_has_the_window_where_there_is_one(void **state)
+{
+    (void)state;
+    const struct gp_end with = {.added_seconds = 1,
+                                .seconds = 5,
+                                .has_window = 1,
+                                .outside_launches = 7,
+                                .window_seconds = 2.5,
+                                .window_added_seconds = 0.5};
+    struct gp_end read = {0};
+    const struct gp_profile_visitor visitor = {.user = &read, .end = keep_end};
+    char why[512] = "";
+    struct gp_writer *w = opened();
+    assert_true(gp_writer_end(w, &with));
+    gp_writer_close(w);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_int_equal(read.has_window, 1);
+    assert_int_equal(read.outside_launches, 7);
+    assert_true(read.window_seconds == 2.5 && read.window_added_seconds == 0.5);
+    /* Nothing is 0 that was not asked for. */
+    w = opened();
+    assert_true(gp_writer_end(w, &(struct gp_end){.added_seconds = 1}));
+    gp_writer_close(w);
+    size_t length;
+    char *text = contents(&length);
+    assert_null(strstr(text, "window"));
+    assert_null(strstr(text, "outside"));
+    free(text);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_int_equal(read.has_window, 0);
+}
+
+/* A line that lacks a part is one of no version. */
+static void a_window_in_part_is_refused(void **state)
+{
+    (void)state;
+    struct gp_end read = {0};
+    const struct gp_profile_visitor visitor = {.user = &read, .end = keep_end};
+    char why[512] = "";
+    gp_writer_close(opened());
+    FILE *f = fopen(path, "a");
+    assert_non_null(f);
+    fputs("{\"type\":\"end\",\"added_seconds\":1,\"outside_launches\":1}\n", f);
+    fclose(f);
+    assert_false(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_non_null(strstr(why, "\"window_seconds\""));
 }
 
 static void a_line_cut_short_by_a_crash_is_left_out(void **state)
@@ -886,6 +947,8 @@ int main(void)
         cmocka_unit_test(written_launches_are_read_back),
         cmocka_unit_test(counts_are_read_back),
         cmocka_unit_test(the_end_is_read_back),
+        cmocka_unit_test(the_end_has_the_window_where_there_is_one),
+        cmocka_unit_test(a_window_in_part_is_refused),
         cmocka_unit_test(the_header_has_the_settings),
         cmocka_unit_test(values_that_are_no_numbers_are_absent),
         cmocka_unit_test(a_line_cut_short_by_a_crash_is_left_out),

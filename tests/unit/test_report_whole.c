@@ -69,7 +69,7 @@ static void forget(struct program *p)
     gp_metrics_close(p->metrics);
 }
 
-enum { PROGRAM, ARITHMETIC, MEMORY, BOUNDS, ORIGINS };
+enum { PROGRAM, WINDOW, ARITHMETIC, MEMORY, BOUNDS, ORIGINS };
 
 static void says(const struct program *p, size_t line, const char *expected)
 {
@@ -156,6 +156,75 @@ static void without_any_time_there_is_no_share(void **state)
     says(&p, PROGRAM, "ran ~20.00 ms without gpuprof");
     for (size_t line = ARITHMETIC; line < GP_WHOLE_LINES; line++)
         says(&p, line, "");
+    forget(&p);
+}
+
+/* ---- a window ------------------------------------------------------------------------------- */
+
+static void begin_windowed(struct program *p, const char *window)
+{
+    gp_summary_settings(p->summary, &(struct gp_settings){.window = window});
+}
+
+static void end_windowed(struct program *p, double seconds, double window_seconds, uint64_t outside)
+{
+    const struct gp_end end = {.seconds = seconds,
+                               .added_seconds = 5e-3,
+                               .has_window = 1,
+                               .outside_launches = outside,
+                               .window_seconds = window_seconds,
+                               .window_added_seconds = 4e-3};
+    gp_summary_end(p->summary, &end);
+}
+
+static void shares_are_of_the_window(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    make_busy(&s, "k");
+    p = (struct program){.metrics = selected("default")};
+    p.summary = gp_summary_new(p.metrics);
+    begin_windowed(&p, "delay:5s");
+    gp_summary_device(p.summary, &h200);
+    launch(&p, &s);
+    launch(&p, &s);
+    end_windowed(&p, 125e-3, 24e-3, 812);
+    make(&p);
+    says(&p, PROGRAM,
+         "ran ~20.00 ms in the window without gpuprof; the GPU ran kernels in ~10.0 % of it");
+    says(&p, WINDOW,
+         "812 launches and ~100.0 ms without gpuprof lay outside, not measured (delay:5s)");
+    assert_float_equal(p.whole.run_seconds, 20e-3, 1e-9);
+    /* Another process of the run adds to it. */
+    gp_findings_free(&p.findings);
+    gp_rules_close(p.rules);
+    gp_rows_free(&p.rows);
+    begin_windowed(&p, "delay:5s");
+    launch(&p, &s);
+    end_windowed(&p, 25e-3, 24e-3, 1);
+    make(&p);
+    says(&p, PROGRAM,
+         "2 processes ran ~40.00 ms together in the window without gpuprof; the GPU ran kernels in "
+         "~7.50 % of it");
+    says(&p, WINDOW,
+         "813 launches and ~100.0 ms without gpuprof lay outside, not measured (delay:5s)");
+    forget(&p);
+}
+
+/* It was killed, say. */
+static void a_window_whose_end_is_not_known_has_no_numbers(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    make_busy(&s, "k");
+    begin(&p);
+    says(&(struct program){0}, WINDOW, "");
+    begin_windowed(&p, "warm-up:3");
+    launch(&p, &s);
+    make(&p);
+    says(&p, WINDOW, "launches that lay outside were not measured (warm-up:3)");
     forget(&p);
 }
 
@@ -652,6 +721,8 @@ int main(void)
         cmocka_unit_test(shares_are_of_all_the_time_and_of_that_of_kernels),
         cmocka_unit_test(without_the_programs_time_shares_are_of_kernels_alone),
         cmocka_unit_test(without_any_time_there_is_no_share),
+        cmocka_unit_test(shares_are_of_the_window),
+        cmocka_unit_test(a_window_whose_end_is_not_known_has_no_numbers),
         cmocka_unit_test(kernels_of_several_streams_are_a_bound),
         cmocka_unit_test(kernels_without_a_time_make_shares_lower_bounds),
         cmocka_unit_test(times_that_stand_for_others_are_estimates),

@@ -1,11 +1,11 @@
 /*
- * window_linked WORD...: `start` and `stop` call cuProfilerStart and cuProfilerStop, `runtime-start`
- * and `runtime-stop` do as the CUDA runtime does, which asks cuGetProcAddress for them. A number
- * launches scale_in_place so often; `thread` has another thread make the launches of the next number,
- * `other` makes those behind it launches of `ordinary`. `graph` launches a graph of three kernels
- * that was captured, `captured` captures a launch and leaves it. `copy` copies to the device, `nap`
- * waits a fifth of a second. `fork` has a child do all the words behind it, and waits for it. Prints
- * the sum of the elements.
+ * window_linked WORD...: `start` and `stop` call cuProfilerStart and cuProfilerStop,
+ * `runtime-start` and `runtime-stop` do as the CUDA runtime does, which asks cuGetProcAddress for
+ * them. A number launches scale_in_place so often; `thread` has another thread make the launches of
+ * the next number, `other` makes those behind it launches of `ordinary`. `graph` launches a graph
+ * of three kernels that was captured, `captured` captures a launch and leaves it. `copy` copies to
+ * the device, `nap` waits a fifth of a second. `fork` has a child do all the words behind it, and
+ * waits for it. Prints the sum of the elements.
  */
 #include <pthread.h>
 #include <sys/wait.h>
