@@ -266,7 +266,7 @@ static void launch_beside_capture(void *whole)
         graph_say(GP_GRAPH_BESIDE_CAPTURE);
 }
 
-/* Counts the launch where it lies outside, and no more. */
+/* Outside the window the launch is counted, and no more. */
 static bool is_in_window(const struct whole_launch *w)
 {
     if (!gp_window_is_limited())
@@ -278,6 +278,15 @@ static bool is_in_window(const struct whole_launch *w)
     return false;
 }
 
+/* Launches beside it may be timed. */
+static CUresult launch_outside(const struct whole_launch *w)
+{
+    gp_blocking_noted(GP_MAY_WAIT);
+    CUresult result = gp_launch_plainly(&w->call);
+    gp_blocking_noted(GP_MAY_WAIT);
+    return result;
+}
+
 CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stream,
                          PFN_cuGraphLaunch_v10000 real)
 {
@@ -285,8 +294,10 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .call = {.stream = stream, .per_thread_stream = per_thread_stream, .run = run_whole},
         .exec = exec,
         .real = real};
-    if (!gp_session_measures() || !is_in_window(&w))
+    if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
+    if (!is_in_window(&w))
+        return launch_outside(&w);
     gp_run_internal_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);
     return w.result;
 }

@@ -148,7 +148,7 @@ static void find_events(struct gp_copy *copy)
 bool gp_copy_begins(struct gp_copy *copy, enum gp_copy_kind kind, size_t bytes, CUstream stream)
 {
     *copy = (struct gp_copy){.kind = kind, .bytes = bytes, .stream = stream};
-    if (!gp_window_is_open() || gp_stream_is_capturing(stream, false, true))
+    if (!window_is_open() || gp_stream_is_capturing(stream, false, true))
         return false;
     find_events(copy);
     /* Where the stream is of another context the driver says so, and the copy is counted only. */

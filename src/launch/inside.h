@@ -250,6 +250,12 @@ struct gp_window_rule;
 /* Until this is said, it is all of the program. Before the first launch. */
 void window_start(const struct gp_window_rule *rule);
 
+/* Acts as gp_window_takes_graph, for one launch of a kernel. */
+bool window_takes(const struct gp_launch *call);
+
+/* True where a launch now would lie in the window. Counts nothing. */
+bool window_is_open(void);
+
 /* Launches so far that lay outside. */
 uint64_t window_outside(void);
 

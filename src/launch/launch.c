@@ -393,7 +393,7 @@ static void launch_at_work(void *launching)
 CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
-    if (!gp_session_measures() || !gp_window_takes(call) || kernel_is_left_out(call->function))
+    if (!gp_session_measures() || !window_takes(call) || kernel_is_left_out(call->function))
         return pass(call);
     gp_run_internal_work(launch_at_work, &l);
     return l.result;

@@ -17,7 +17,7 @@ bool gp_session_measures(void);
 
 /* Counts a launch that is not measured; while it enters the gate or has it closed. */
 void gp_session_count_launch(void);
-/* The same of several: the kernels of a graph. */
+/* Counts several launches as gp_session_count_launch does: the kernels of a graph. */
 void gp_session_count_launches(unsigned long launches);
 
 /* Has all that is held measured at the program's exit, once. Called after each of the first two

@@ -40,7 +40,7 @@ static struct {
     _Atomic uint64_t made, outside;
 } counts __attribute__((aligned(64)));
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- the rule -------------------------------------------------------------------------------- */
 
 static uint64_t in_ns(double seconds)
 {
@@ -155,7 +155,9 @@ static void turn(bool open)
     const uint64_t now = gp_clock_ns();
     const double added = gp_added_seconds();
     pthread_mutex_lock(&window.lock);
-    const bool changed = atomic_load(&window.open) != open;
+    /* Another thread may have closed it meanwhile, to which no later launch might testify. */
+    const bool closed = window.rule.by_calls && !atomic_load(&window.called);
+    const bool changed = atomic_load(&window.open) != open && !(open && closed);
     if (changed && open) {
         window.since = larger(opening(now), window.closed_at);
         window.added_before = added;
@@ -164,7 +166,8 @@ static void turn(bool open)
         window.added += fmax(0, added - window.added_before);
         window.closed_at = now;
     }
-    atomic_store(&window.open, open);
+    if (changed)
+        atomic_store(&window.open, open);
     pthread_mutex_unlock(&window.lock);
     /* Else their copies of memory would stay until the end. */
     if (changed && !open)
@@ -184,7 +187,7 @@ static bool take(uint64_t launches)
     return in;
 }
 
-bool gp_window_is_open(void)
+bool window_is_open(void)
 {
     return !window.limited || holds(atomic_load_explicit(&counts.made, memory_order_relaxed), 0);
 }
@@ -203,10 +206,10 @@ bool gp_window_takes_graph(CUstream stream, bool per_thread_stream, uint64_t ker
 {
     if (!window.limited || is_captured(stream, per_thread_stream))
         return true;
-    return kernels > 0 ? take(kernels) : gp_window_is_open();
+    return kernels > 0 ? take(kernels) : window_is_open();
 }
 
-bool gp_window_takes(const struct gp_launch *call)
+bool window_takes(const struct gp_launch *call)
 {
     return !window.limited || gp_window_takes_graph(call->stream, call->per_thread_stream, 1);
 }
@@ -218,7 +221,7 @@ void gp_window_opens(void)
     if (!atomic_load(&window.called))
         atomic_store(&window.called_at, gp_clock_ns());
     atomic_store(&window.called, true);
-    if (!atomic_load(&window.open) && gp_window_is_open())
+    if (!atomic_load(&window.open) && window_is_open())
         turn(true);
 }
 

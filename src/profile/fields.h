@@ -43,7 +43,7 @@ extern const struct gp_field gp_count_fields[];
 extern const size_t gp_count_field_count;
 extern const struct gp_field gp_end_fields[];
 extern const size_t gp_end_field_count;
-/* Of the end as well, where it has a window. */
+/* The further fields of an end that has a window. */
 extern const struct gp_field gp_window_fields[];
 extern const size_t gp_window_field_count;
 

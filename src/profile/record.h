@@ -115,7 +115,7 @@ struct gp_copies {
  * launches and between them. seconds: since gpuprof was loaded, these included; 0: not known. */
 struct gp_end {
     double added_seconds, seconds;
-    /* Of a process of which a part was to be measured (gp_settings.window), else 0. */
+    /* Members of a process of which a part was to be measured (gp_settings.window), else 0. */
     int has_window;            /* 1: the others are known */
     uint64_t outside_launches; /* that lay outside the window: they were counted, and no more */
     double window_seconds, window_added_seconds; /* as above, while it was open */

@@ -39,7 +39,7 @@ static const char *made(unsigned launches)
     static char letters[128];
     assert_true(launches < sizeof(letters));
     for (unsigned i = 0; i < launches; i++)
-        letters[i] = gp_window_takes(&call) ? 'x' : '.';
+        letters[i] = window_takes(&call) ? 'x' : '.';
     letters[launches] = '\0';
     return letters;
 }
@@ -65,7 +65,7 @@ static void all_lies_in_no_window(void **state)
     (void)state;
     window("");
     assert_false(gp_window_is_limited());
-    assert_true(gp_window_is_open());
+    assert_true(window_is_open());
     gp_window_closes();
     assert_string_equal(made(3), "xxx");
     assert_int_equal(window_outside(), 0);
@@ -78,16 +78,16 @@ static void calls_open_and_close(void **state)
     window("profile-from-start:off");
     assert_true(gp_window_is_limited());
     assert_string_equal(made(3), "...");
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
     gp_window_opens();
-    assert_true(gp_window_is_open());
+    assert_true(window_is_open());
     assert_string_equal(made(2), "xx");
     gp_window_closes();
     assert_string_equal(made(2), "..");
     gp_window_opens();
     assert_string_equal(made(2), "xx");
     gp_window_closes();
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
     assert_int_equal(window_outside(), 5);
     assert_int_equal(end_now().outside_launches, 5);
 }
@@ -142,9 +142,9 @@ static void launches_have_numbers_from_0(void **state)
     window("launches:3:");
     assert_string_equal(made(6), "...xxx");
     window("launches::2");
-    assert_true(gp_window_is_open());
+    assert_true(window_is_open());
     assert_string_equal(made(6), "xx....");
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
 }
 
 /* Outside as well: the numbers are those of all launches. */
@@ -165,7 +165,7 @@ static void a_warm_up_has_a_number_of_launches(void **state)
 {
     (void)state;
     window("warm-up:3");
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
     assert_string_equal(made(5), "...xx");
     /* It begins where the program opens the window, and is not begun again. */
     window("profile-from-start:off,warm-up:2");
@@ -214,9 +214,9 @@ static void a_captured_launch_has_no_number(void **state)
     gp_cuda.cuCtxGetCurrent = no_context;
     window("launches:1:2");
     gp_capture_begins(STREAM, false);
-    assert_true(gp_window_takes(&call));
-    assert_true(gp_window_takes(&call));
-    assert_false(gp_window_takes(&other));
+    assert_true(window_takes(&call));
+    assert_true(window_takes(&call));
+    assert_false(window_takes(&other));
     gp_capture_ends(STREAM, false);
     assert_string_equal(made(2), "x.");
     assert_int_equal(window_outside(), 2);
@@ -231,7 +231,7 @@ static void a_delay_counts_from_the_start_of_the_process(void **state)
     assert_string_equal(made(2), "..");
     pass(0.002);
     window("delay:2ms");
-    assert_true(gp_window_is_open());
+    assert_true(window_is_open());
     assert_string_equal(made(2), "xx");
 }
 
@@ -242,7 +242,7 @@ static void a_duration_ends_for_good(void **state)
     assert_string_equal(made(2), "xx");
     pass(0.003);
     window("delay:1ms,duration:2ms"); /* both are over */
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
     assert_string_equal(made(2), "..");
     /* Calls do not open it again. */
     window("profile-from-start:off,duration:1ms");
@@ -261,12 +261,12 @@ static void a_warm_up_by_time_begins_with_the_first_launch(void **state)
     window("warm-up:1000000");
     assert_string_equal(made(3), "...");
     window("warm-up:1ms");
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
     pass(gp_process_seconds() + 0.002);
-    assert_false(gp_window_is_open());
+    assert_false(window_is_open());
     assert_string_equal(made(1), ".");
     pass(gp_process_seconds() + 0.002);
-    assert_true(gp_window_is_open());
+    assert_true(window_is_open());
     assert_string_equal(made(2), "xx");
 }
 
@@ -311,7 +311,7 @@ static void *launch_often(void *taken)
 {
     pthread_barrier_wait(&together);
     for (unsigned i = 0; i < ROUNDS; i++)
-        *(unsigned *)taken += gp_window_takes(&call);
+        *(unsigned *)taken += window_takes(&call);
     return NULL;
 }
 
