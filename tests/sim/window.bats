@@ -180,6 +180,20 @@ assert abs(s["gpu_share"] - min(1, s["gpu_seconds"] / s["run_seconds"])) < 1e-6'
     [[ $stderr != *"7 "*"no line"* ]]
 }
 
+@test "launches that wait are measured where the window closes" {
+    measured_before_kill() {
+        rm -f "$profile"
+        { GPUPROF_WINDOW=$1 GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
+            "$programs/window_linked" "${@:2}" kill || true; } 2>/dev/null
+        grep -c '^."launch",' "$profile" || true
+    }
+    [ "$(measured_before_kill profile-from-start:off start 5)" -lt 5 ] # they wait
+    [ "$(measured_before_kill profile-from-start:off start 5 stop)" -eq 5 ]
+    [ "$(measured_before_kill launches:0:5 5)" -lt 5 ]
+    [ "$(measured_before_kill launches:0:5 6)" -eq 5 ]
+    [ "$(measured_before_kill launches:0:6 graph graph graph)" -eq 6 ]
+}
+
 @test "a forked child has a window of its own" {
     lay "1 " 1 profile-from-start:off fork 1 start 1
     # The parent has a launch in its window; its child is not measured by it.

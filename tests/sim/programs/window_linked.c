@@ -4,10 +4,11 @@
  * them. A number launches scale_in_place so often; `thread` has another thread make the launches of
  * the next number, `other` makes those behind it launches of `ordinary`. `graph` launches a graph
  * of three kernels that was captured, `captured` captures a launch and leaves it. `copy` copies to
- * the device, `nap` waits a fifth of a second. `fork` has a child do all the words behind it, and
- * waits for it. Prints the sum of the elements.
+ * the device, `nap` waits a fifth of a second, `kill` ends the process at once. `fork` has a child
+ * do all the words behind it, and waits for it. Prints the sum of the elements.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +123,8 @@ static bool does(const char *word)
         MUST(gpu.MemcpyHtoD(numbers, host, sizeof(host)));
     else if (strcmp(word, "nap") == 0)
         usleep(200000);
+    else if (strcmp(word, "kill") == 0)
+        (void)raise(SIGKILL);
     else if (strcmp(word, "other") == 0)
         other = true;
     else
