@@ -23,7 +23,7 @@ static struct {
     uint64_t started, delayed_until, warm_up, duration;
 
     atomic_bool called; /* the last of the program's calls opened it, or there was none yet */
-    atomic_bool over;   /* it does not open any more */
+    atomic_bool over;   /* it has lasted its time */
     atomic_bool open;   /* as the last launch has found it */
     atomic_bool used;   /* a launch lay in it */
     _Atomic uint64_t called_at, warms_since, lasts_until;
@@ -108,13 +108,7 @@ static bool is_warm(uint64_t now, uint64_t launches)
     uint64_t since = atomic_load_explicit(&window.warms_since, memory_order_relaxed);
     if (since == 0 && launches > 0)
         since = noted(&window.warms_since, now);
-    return since > 0 && now - since >= window.warm_up;
-}
-
-static bool is_over(void)
-{
-    atomic_store(&window.over, true);
-    return true;
+    return since > 0 && now >= since + window.warm_up; /* another thread may have noted it since */
 }
 
 static bool lasts(uint64_t now)
@@ -124,16 +118,17 @@ static bool lasts(uint64_t now)
     uint64_t until = atomic_load_explicit(&window.lasts_until, memory_order_relaxed);
     if (until == 0)
         until = noted(&window.lasts_until, opening(now) + window.duration);
-    return now < until || !is_over();
+    if (now >= until)
+        atomic_store(&window.over, true);
+    return now < until;
 }
 
 /* Whether so many launches lie in it, the first of which has that number. */
 static bool holds(uint64_t number, uint64_t launches)
 {
-    if (atomic_load_explicit(&window.over, memory_order_relaxed) ||
-        (number >= window.rule.behind && is_over()))
-        return false;
-    if (number < window.rule.first || !atomic_load_explicit(&window.called, memory_order_acquire))
+    if (number < window.rule.first || number >= window.rule.behind ||
+        atomic_load_explicit(&window.over, memory_order_relaxed) ||
+        !atomic_load_explicit(&window.called, memory_order_acquire))
         return false;
     const uint64_t now = window.by_clock ? gp_clock_ns() : 0;
     return now >= window.delayed_until && is_warm(now, launches) && lasts(now);
@@ -174,9 +169,19 @@ static void turn(bool open)
         gp_launch_before_change();
 }
 
+/* The number of the first of so many launches, as far as it matters. */
+static uint64_t take_number(uint64_t launches)
+{
+    if (!window.numbered)
+        return 0;
+    if (atomic_load_explicit(&counts.made, memory_order_relaxed) >= window.rule.behind)
+        return window.rule.behind;
+    return atomic_fetch_add(&counts.made, launches);
+}
+
 static bool take(uint64_t launches)
 {
-    const uint64_t number = window.numbered ? atomic_fetch_add(&counts.made, launches) : 0;
+    const uint64_t number = take_number(launches);
     const bool in = holds(number, launches);
     if (in != atomic_load_explicit(&window.open, memory_order_relaxed))
         turn(in);
