@@ -333,9 +333,9 @@ static unsigned taken_by_threads(void)
 static void no_launch_is_lost_between_threads(void **state)
 {
     (void)state;
-    window("launches:1000:4000");
-    assert_int_equal(taken_by_threads(), 3000);
-    assert_int_equal(window_outside(), THREADS * ROUNDS - 3000);
+    window("launches:1000:39000");
+    assert_int_equal(taken_by_threads(), 38000);
+    assert_int_equal(window_outside(), THREADS * ROUNDS - 38000);
     window("warm-up:777");
     assert_int_equal(taken_by_threads(), THREADS * ROUNDS - 777);
     window("profile-from-start:off");
