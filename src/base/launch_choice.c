@@ -5,7 +5,7 @@
 
 #define MOST_DIGITS 18
 
-static bool read_digits(const char **text, uint64_t *number)
+bool gp_digits_read(const char **text, uint64_t *number)
 {
     size_t length = strspn(*text, "0123456789");
     if (length == 0 || length > MOST_DIGITS)
@@ -17,7 +17,7 @@ static bool read_digits(const char **text, uint64_t *number)
 
 bool gp_whole_parse(const char *text, uint64_t *number)
 {
-    return read_digits(&text, number) && *text == '\0';
+    return gp_digits_read(&text, number) && *text == '\0';
 }
 
 bool gp_launches_parse(const char *text, struct gp_launch_choice *choice)
@@ -28,7 +28,7 @@ bool gp_launches_parse(const char *text, struct gp_launch_choice *choice)
         bool is_skip = strncmp(text, "skip:", 5) == 0, is_count = strncmp(text, "count:", 6) == 0;
         text += is_skip ? 5 : 6;
         if ((!is_skip && !is_count) || (is_skip && skipped) || (is_count && counted) ||
-            !read_digits(&text, is_skip ? &read.skip : &read.count))
+            !gp_digits_read(&text, is_skip ? &read.skip : &read.count))
             return false;
         skipped |= is_skip;
         counted |= is_count;
@@ -49,7 +49,7 @@ bool gp_devices_parse(const char *text, uint64_t *devices)
         return true;
     }
     for (;;) {
-        if (!read_digits(&text, &device) || device >= 64)
+        if (!gp_digits_read(&text, &device) || device >= 64)
             return false;
         all |= UINT64_C(1) << device;
         if (*text == '\0')

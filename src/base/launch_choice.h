@@ -18,6 +18,10 @@ bool gp_launches_parse(const char *text, struct gp_launch_choice *choice);
 /* One bit for each device of "0,2"; "all" is all bits. */
 bool gp_devices_parse(const char *text, uint64_t *devices);
 
+/* Reads the digits with which *text begins, which moves behind them; false where there is none, or
+ * there are more than 18. */
+bool gp_digits_read(const char **text, uint64_t *number);
+
 /* A whole number, nothing around it. */
 bool gp_whole_parse(const char *text, uint64_t *number);
 

@@ -1,22 +1,12 @@
 #include "base/window_rule.h"
 
+#include "base/launch_choice.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_SECONDS 1e8
-#define MOST_DIGITS 18
 #define LONGEST_PART 64
-
-static bool read_digits(const char **text, uint64_t *number)
-{
-    size_t length = strspn(*text, "0123456789");
-    if (length == 0 || length > MOST_DIGITS)
-        return false;
-    *number = strtoull(*text, NULL, 10);
-    *text += length;
-    return true;
-}
 
 /* Seconds: "5", "0.5", "5s", "500ms", "2m". The program may have chosen a locale with a decimal
  * comma, so the point is read here. */
@@ -28,11 +18,11 @@ static bool read_time(const char *text, double *seconds)
     } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}};
     uint64_t whole, part = 0;
     double scale = 1;
-    if (!read_digits(&text, &whole))
+    if (!gp_digits_read(&text, &whole))
         return false;
     if (*text == '.') {
         const char *digits = ++text;
-        if (!read_digits(&text, &part))
+        if (!gp_digits_read(&text, &part))
             return false;
         for (const char *p = digits; p < text; p++)
             scale *= 10;
@@ -88,7 +78,7 @@ static const char *read_duration(const char *value, struct gp_window_rule *rule)
 static const char *read_warm_up(const char *value, struct gp_window_rule *rule)
 {
     const char *end = value;
-    if (read_digits(&end, &rule->warm_up_launches) && *end == '\0')
+    if (gp_digits_read(&end, &rule->warm_up_launches) && *end == '\0')
         return NULL;
     rule->warm_up_launches = 0;
     return read_time(value, &rule->warm_up) ? NULL
@@ -102,9 +92,9 @@ static const char *read_launches(const char *value, struct gp_window_rule *rule)
         "is no range A:B of launches; say 100:200, 100: or :200, with whole numbers from 0, and B "
         "more than A";
     uint64_t first = 0, behind = UINT64_MAX;
-    bool begins = read_digits(&value, &first), colon = *value == ':';
+    bool begins = gp_digits_read(&value, &first), colon = *value == ':';
     value += colon;
-    bool ends = read_digits(&value, &behind);
+    bool ends = gp_digits_read(&value, &behind);
     if (!colon || !(begins || ends) || *value != '\0' || behind <= first)
         return wrong;
     rule->first = first;

@@ -256,6 +256,15 @@ static bool read_gpu(struct reading *r, const json_t *gpu)
     return true;
 }
 
+/* Baselines of a program as a whole, and of earlier versions, have none. */
+static bool read_window(struct reading *r, const json_t *root)
+{
+    struct gp_side_origin *origin = &r->side->origin;
+    origin->window_known = true;
+    return !json_object_get(root, "window") ||
+           read_text(r, root, "window", origin->window, sizeof(origin->window));
+}
+
 static bool read_root(struct reading *r, const json_t *root)
 {
     double runs, format;
@@ -268,7 +277,7 @@ static bool read_root(struct reading *r, const json_t *root)
         return fail(r, "format %.0f; this gpuprof reads format %d", format, GP_BASELINE_FORMAT);
     const json_t *kernels = json_object_get(root, "kernels");
     if (!read_text(r, root, "gpuprof", r->side->origin.gpuprof, sizeof(r->side->origin.gpuprof)) ||
-        !read_gpu(r, json_object_get(root, "gpu")) ||
+        !read_window(r, root) || !read_gpu(r, json_object_get(root, "gpu")) ||
         !read_number(r, root, "runs", GP_MOST_RUNS, &runs))
         return false;
     if (!json_is_array(kernels))

@@ -154,6 +154,10 @@ void gp_baseline_write(const struct gp_side *side, struct gp_text *out)
     gp_text_addf(out, "{\n  \"type\": \"gpuprof baseline\",\n  \"format\": %d,\n  \"gpuprof\": ",
                  GP_BASELINE_FORMAT);
     add_string(out, side->origin.gpuprof);
+    if (side->origin.window[0]) {
+        gp_text_add(out, ",\n  \"window\": ");
+        add_string(out, side->origin.window);
+    }
     gp_text_add(out, ",\n  \"gpu\": {\"name\": ");
     add_string(out, d->name);
     gp_text_add(out, ", \"chip\": ");

@@ -344,6 +344,18 @@ const char *gp_side_gpu(const struct gp_side *side)
                                               : "an unknown GPU";
 }
 
+static const char *window_of(const struct gp_side *side)
+{
+    return side->origin.window[0] ? side->origin.window : "all of the program";
+}
+
+/* A side that comes from a history does not know its window. */
+static bool is_other_window(const struct gp_side *a, const struct gp_side *b)
+{
+    return a->origin.window_known && b->origin.window_known &&
+           strcmp(a->origin.window, b->origin.window) != 0;
+}
+
 void gp_add_method(const struct gp_comparison *c, struct gp_text *notes)
 {
     if (c->other_gpu)
@@ -352,6 +364,11 @@ void gp_add_method(const struct gp_comparison *c, struct gp_text *notes)
             "measured on %s, now on %s: only counts that do not depend on the GPU are "
             "compared",
             gp_side_gpu(c->a), gp_side_gpu(c->b));
+    if (is_other_window(c->a, c->b))
+        gp_text_add_linef(notes,
+                          "measured was %s, now it is %s: launches and totals are of different "
+                          "parts of the program",
+                          window_of(c->a), window_of(c->b));
     char threshold[32];
     format_share(c->smallest_duration_change, threshold, sizeof(threshold));
     if (c->smallest_duration_change > 0)

@@ -320,6 +320,17 @@ void gp_fold_process(struct gp_fold *f, const char *gpuprof_version)
     snprintf(f->side->origin.gpuprof, sizeof(f->side->origin.gpuprof), "%s", gpuprof_version);
 }
 
+void gp_fold_window(struct gp_fold *f, const char *window)
+{
+    struct gp_side_origin *origin = &f->side->origin;
+    char now[sizeof(origin->window)];
+    snprintf(now, sizeof(now), "%s", window ? window : "");
+    if (origin->window_known && strcmp(origin->window, now) != 0)
+        snprintf(now, sizeof(now), "%s", GP_SEVERAL_WINDOWS);
+    memcpy(origin->window, now, sizeof(now));
+    origin->window_known = true;
+}
+
 bool gp_fold_finish(struct gp_fold *f, char *why, size_t why_size)
 {
     end_run(f);

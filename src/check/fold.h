@@ -21,6 +21,8 @@ struct gp_fold *gp_fold_new(const struct gp_metrics *m, struct gp_side *side);
 /* A run is one profile, or several of processes that ran together. */
 void gp_fold_run(struct gp_fold *f);
 void gp_fold_process(struct gp_fold *f, const char *gpuprof_version);
+/* The part of the process that was to be measured (GPUPROF_WINDOW); NULL: all of it. */
+void gp_fold_window(struct gp_fold *f, const char *window);
 void gp_fold_device(struct gp_fold *f, const struct gp_device *device);
 void gp_fold_launch(struct gp_fold *f, const struct gp_record *launch);
 void gp_fold_count(struct gp_fold *f, const struct gp_count *count);

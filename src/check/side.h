@@ -45,10 +45,14 @@ struct gp_side_kernel {
     struct gp_series *series; /* one per metric of the side */
 };
 
-/* Where it was measured. */
+#define GP_SEVERAL_WINDOWS "several parts of the program"
+
+/* Where it was measured, and how. */
 struct gp_side_origin {
     struct gp_device device; /* the facts that a comparison needs; an empty name: not known */
     char gpuprof[32];        /* the version that measured */
+    bool window_known;
+    char window[128]; /* the part of the program, as GPUPROF_WINDOW has it; empty: all of it */
 };
 
 struct gp_side {

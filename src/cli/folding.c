@@ -42,6 +42,7 @@ static void take_given_up(void *user, const char *why)
 static bool take_header(void *user, const struct gp_profile_header *header)
 {
     gp_fold_process(((struct folding *)user)->fold, header->version);
+    gp_fold_window(((struct folding *)user)->fold, header->settings.window);
     return true;
 }
 

@@ -56,17 +56,17 @@ const struct cli_foreign cli_foreign_options[] = {
     {"--app-replay-match", "ncu", "the program runs once"},
     {"--app-replay-mode", "ncu", "the program runs once"},
     {"--apply-rules", "ncu", "the report has the advice"},
+    {"--call-stack", "ncu", KERNELS_ONLY},
     {"--capture-range-end", "nsys",
      "each range from cudaProfilerStart to cudaProfilerStop is measured, and the program runs on; "
      "--duration and --launches end it sooner"},
-    {"--call-stack", "ncu", KERNELS_ONLY},
     {"--check-exit-code", "ncu", "the exit status is the program's own"},
     {"--chips", "ncu", "use 'gpuprof metrics --cc X.Y'"},
     {"--clock-control", "ncu", "clocks stay as they are; fix them with 'nvidia-smi -lgc'"},
     {"--config-file", "ncu", "options are read from the command line and from GPUPROF_ variables"},
+    {"--disable-extra-suffixes", "ncu", "a counter is asked for with its end: dram__bytes.sum"},
     {"--disable-profiler-start-stop", "ncu",
      "cudaProfilerStart and cudaProfilerStop change nothing without --profile-from-start"},
-    {"--disable-extra-suffixes", "ncu", "a counter is asked for with its end: dram__bytes.sum"},
     {"--filter-mode", "ncu",
      "launches count over all GPUs; use --devices for one GPU, --sample first:N for each kernel "
      "and "

@@ -165,9 +165,21 @@ assert abs(s["gpu_share"] - min(1, s["gpu_seconds"] / s["run_seconds"])) < 1e-6'
     run "$GPUPROF_BUILD/gpuprof" check -t "$BATS_TEST_TMPDIR/rules.ini" "$BATS_TEST_TMPDIR/as_written"
     [ "$status" -eq 0 ]
     "$GPUPROF_BUILD/gpuprof" baseline --metrics duration -o "$BATS_TEST_TMPDIR/base.json" "$BATS_TEST_TMPDIR/as_written"
+    cp "$BATS_TEST_TMPDIR/as_written" "$BATS_TEST_TMPDIR/first"
     in_window profile-from-start:off 5 start 2 stop
     run "$GPUPROF_BUILD/gpuprof" check -b "$BATS_TEST_TMPDIR/base.json" "$BATS_TEST_TMPDIR/as_written"
     [ "$status" -eq 0 ]
+    [[ $output != *"measured was"* ]]
+    # Parts that are not the same are named.
+    in_window "" 2
+    run "$GPUPROF_BUILD/gpuprof" check -b "$BATS_TEST_TMPDIR/base.json" "$BATS_TEST_TMPDIR/as_written"
+    [[ $output == *"measured was profile-from-start:off, now it is all of the program: launches and totals are of different parts of the program"* ]]
+    run "$GPUPROF_BUILD/gpuprof" compare "$BATS_TEST_TMPDIR/as_written" "$BATS_TEST_TMPDIR/first"
+    [[ $output == *"measured was all of the program, now it is profile-from-start:off: "* ]]
+    "$GPUPROF_BUILD/gpuprof" baseline --metrics duration -o "$BATS_TEST_TMPDIR/whole.json" "$BATS_TEST_TMPDIR/as_written"
+    ! grep window "$BATS_TEST_TMPDIR/whole.json" || false
+    run "$GPUPROF_BUILD/gpuprof" check -b "$BATS_TEST_TMPDIR/whole.json" "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/as_written"
+    [[ $output == *"measured was all of the program, now it is several parts of the program: "* ]]
 }
 
 @test "a program that is killed outside its window is reported as far as it came" {
