@@ -316,6 +316,20 @@ void contexts_read_others(const struct gp_context *context)
     }
 }
 
+void contexts_drain_at_rest(void)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts, c)
+    {
+        if (!c->collection || !records_wait(c) || context_is_held_up(c) ||
+            !gp_cuda.cuCtxRecordEvent || !push(c))
+            continue;
+        if (context_rests(c, true) == CUDA_SUCCESS)
+            drain_context(c, true);
+        gp_context_pop();
+    }
+}
+
 static void destroy_events(struct gp_context *c)
 {
     if (c->event)

@@ -629,6 +629,10 @@ bool contexts_keep(const struct gp_program_change *change);
  * next launch may be far. */
 void contexts_read_others(const struct gp_context *context);
 
+/* Measures the launches that are held in contexts that come to rest within the bounded wait; others
+ * stay held. With the gate locked, and nothing captured. */
+void contexts_drain_at_rest(void);
+
 /* Ends collecting everywhere, for good: the process ends. The counts are read and recorded;
  * where they cannot be read, as the gate cannot be locked while somebody waits for the GPU, it
  * is absent. */

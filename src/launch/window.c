@@ -6,7 +6,10 @@
 #include "base/process.h"
 #include "base/window_rule.h"
 #include "gate/captures.h"
+#include "gate/gate.h"
 #include "gate/internal_work.h"
+#include "gate/waits.h"
+#include "launch/contexts.h"
 #include "launch/inside.h"
 
 #include <inttypes.h>
@@ -144,6 +147,16 @@ static double seconds_until(uint64_t now)
     return until > window.since ? 1e-9 * (double)(until - window.since) : 0;
 }
 
+static void drain(void *unused)
+{
+    (void)unused;
+    if (!gp_gate_lock_in_time())
+        return;
+    if (gp_captures() == 0)
+        contexts_drain_at_rest();
+    gp_gate_unlock();
+}
+
 /* Notes that it was found open, or closed. */
 static void turn(bool open)
 {
@@ -164,9 +177,10 @@ static void turn(bool open)
     if (changed)
         atomic_store(&window.open, open);
     pthread_mutex_unlock(&window.lock);
-    /* Else their copies of memory would stay until the end. */
-    if (changed && !open)
-        gp_launch_before_change();
+    /* Else the copies of held launches would stay until the program ends, as no launch comes that
+     * fills their batch. */
+    if (changed && !open && gp_any_held() && session_is_here())
+        gp_run_internal_work(drain, NULL);
 }
 
 /* The number of the first of so many launches, as far as it matters. */

@@ -38,6 +38,9 @@ lay() {
     lay "0 1 2 4 " 1 profile-from-start:on 3 stop 1 start 1
     # The same one twice, and a stop without a start.
     lay "2 4 " 4 profile-from-start:off stop 2 start start 1 stop 1 start 1 stop stop 1
+    # While a stream is captured nothing is measured, and nothing is lost.
+    lay "0 1 2 3 4 " 1 profile-from-start:on 5 captured-stop 1
+    grep -q ': 5 kernel launches, 5 measured' "$log"
     # One that is not closed.
     lay "1 2 " 1 profile-from-start:off 1 start 2
     # The calls alone mean nothing.

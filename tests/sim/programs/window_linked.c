@@ -3,9 +3,10 @@
  * `runtime-start` and `runtime-stop` do as the CUDA runtime does, which asks cuGetProcAddress for
  * them. A number launches scale_in_place so often; `thread` has another thread make the launches of
  * the next number, `other` makes those behind it launches of `ordinary`. `graph` launches a graph
- * of three kernels that was captured, `captured` captures a launch and leaves it. `copy` copies to
- * the device, `nap` waits a fifth of a second, `kill` ends the process at once. `fork` has a child
- * do all the words behind it, and waits for it. Prints the sum of the elements.
+ * of three kernels that was captured, `captured` captures a launch and leaves it; so does
+ * `captured-stop`, which calls cuProfilerStop meanwhile. `copy` copies to the device, `nap` waits a
+ * fifth of a second, `kill` ends the process at once. `fork` has a child do all the words behind
+ * it, and waits for it. Prints the sum of the elements.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -54,8 +55,8 @@ static void launches_in_thread(unsigned count)
     expect(pthread_join(thread, NULL) == 0, "thread");
 }
 
-/* The graph of so many launches, captured. */
-static CUgraph captured(unsigned count)
+/* The graph of so many launches, captured; meanwhile cuProfilerStop is called where `stops`. */
+static CUgraph captured(unsigned count, bool stops)
 {
     CUstream stream;
     CUgraph graph;
@@ -69,6 +70,8 @@ static CUgraph captured(unsigned count)
     MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     while (count--)
         MUST(gpu.LaunchKernel(function, 1, 1, 1, N, 1, 1, 0, stream, params, NULL));
+    if (stops)
+        MUST(cuProfilerStop());
     MUST(gpu.StreamEndCapture(stream, &graph));
     MUST(gpu.StreamDestroy(stream));
     return graph;
@@ -77,7 +80,7 @@ static CUgraph captured(unsigned count)
 static void launch_graph(void)
 {
     if (!exec) {
-        CUgraph graph = captured(KERNELS);
+        CUgraph graph = captured(KERNELS, false);
         MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
         MUST(gpu.GraphDestroy(graph));
     }
@@ -118,7 +121,9 @@ static bool does(const char *word)
     else if (strcmp(word, "graph") == 0)
         launch_graph();
     else if (strcmp(word, "captured") == 0)
-        MUST(gpu.GraphDestroy(captured(1)));
+        MUST(gpu.GraphDestroy(captured(1, false)));
+    else if (strcmp(word, "captured-stop") == 0)
+        MUST(gpu.GraphDestroy(captured(1, true)));
     else if (strcmp(word, "copy") == 0)
         MUST(gpu.MemcpyHtoD(numbers, host, sizeof(host)));
     else if (strcmp(word, "nap") == 0)
