@@ -14,6 +14,21 @@ static bool suits(const struct gp_collector *collector, const struct gp_device *
     return collector->from <= cc && cc <= collector->to;
 }
 
+static struct gp_collection *open_by(const struct gp_collector *collector, CUcontext context,
+                                     struct gp_device *device, gp_counter_names *names,
+                                     const struct gp_collection_facts *away, struct gp_reason *why)
+{
+    const char **list = NULL;
+    size_t count = 0;
+    device->event_counters = collector == &event_collector;
+    *why = GP_REASON(NO_MEMORY);
+    if (!names(device, &list, &count))
+        return NULL;
+    struct gp_collection *c = collector->open(context, device, list, count, away, why);
+    free(list);
+    return c;
+}
+
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names, struct gp_reason *why)
 {
@@ -22,15 +37,8 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
     for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++) {
         if (!suits(collectors[i], device))
             continue;
-        device->event_counters = collectors[i] == &event_collector;
-        const char **list = NULL;
-        size_t count = 0;
-        if (!names(device, &list, &count)) {
-            *why = GP_REASON(NO_MEMORY);
-            return NULL;
-        }
-        struct gp_collection *collection = collectors[i]->open(context, device, list, count, why);
-        free(list);
+        struct gp_collection *collection =
+            open_by(collectors[i], context, device, names, NULL, why);
         if (collection)
             return collection;
         /* The preferred way's reason says more than that of the last resort. */
@@ -40,6 +48,31 @@ struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *de
         first_why, GP_REASON_TEXT(OTHER_CUPTI,
                                   "no way is known to count on a GPU of this compute capability"));
     return NULL;
+}
+
+struct gp_collection *gp_collection_open_away(CUcontext context, struct gp_device *device,
+                                              gp_counter_names *names,
+                                              const struct gp_collection_facts *facts,
+                                              struct gp_reason *why)
+{
+    return open_by(facts->collector, context, device, names, facts, why);
+}
+
+struct gp_collection_facts gp_collection_facts(const struct gp_collection *c)
+{
+    return (struct gp_collection_facts){c->collector, c->facts, c->most};
+}
+
+void gp_collection_leave(struct gp_collection *c)
+{
+    c->collector->leave(c);
+    c->away = true;
+}
+
+bool gp_collection_come(struct gp_collection *c, struct gp_reason *why)
+{
+    c->away = !c->collector->come(c, why);
+    return !c->away;
 }
 
 /* ---- the batch ------------------------------------------------------------------------------- */

@@ -20,6 +20,14 @@ struct gp_collection {
     struct gp_batch batch;
     struct gp_batch_facts facts;
     unsigned most; /* launches in a batch */
+    bool away;     /* its session is with another context; what follows is known all the same */
+};
+
+/* The facts of a collection that are those of all collections of its device. */
+struct gp_collection_facts {
+    const struct gp_collector *collector;
+    struct gp_batch_facts batch;
+    unsigned most;
 };
 
 /* The passes of a launch, which is replayed for each or makes one of them itself. */
@@ -38,9 +46,17 @@ struct gp_collector {
 
     /* Prepares to collect the named counters (strings that outlive the collection). NULL with the
      * reason in *why where nothing at all can be collected; single
-     * counters that cannot be have their reason when they are read. */
+     * counters that cannot be have their reason when they are read. `away` (may be NULL): the
+     * session is with another context, whose collection has these facts. */
     struct gp_collection *(*open)(CUcontext context, const struct gp_device *device,
-                                  const char *const *names, size_t count, struct gp_reason *why);
+                                  const char *const *names, size_t count,
+                                  const struct gp_collection_facts *away, struct gp_reason *why);
+
+    /* The session goes to another context of the device, which can only be in one; and it comes
+     * again: false with the reason in *why where it cannot be had. The context is idle, and the
+     * batch is empty when it goes. NULL: contexts have their counters side by side. */
+    void (*leave)(struct gp_collection *collection);
+    bool (*come)(struct gp_collection *collection, struct gp_reason *why);
 
     /* The passes to be made. Where the hardware could not be had it may be asked for again. */
     struct gp_passes (*passes)(struct gp_collection *collection);
@@ -128,5 +144,15 @@ void gp_collector_describe(struct gp_device *device);
 typedef bool gp_counter_names(const struct gp_device *device, const char ***list, size_t *count);
 struct gp_collection *gp_collection_open(CUcontext context, struct gp_device *device,
                                          gp_counter_names *names, struct gp_reason *why);
+/* Opens one as the first collection of the device, while the session is with another context. */
+struct gp_collection *gp_collection_open_away(CUcontext context, struct gp_device *device,
+                                              gp_counter_names *names,
+                                              const struct gp_collection_facts *facts,
+                                              struct gp_reason *why);
+/* The facts of a collection that has its session. */
+struct gp_collection_facts gp_collection_facts(const struct gp_collection *c);
+/* The session leaves the collection, whose batch is empty; and comes, where that can be had. */
+void gp_collection_leave(struct gp_collection *c);
+bool gp_collection_come(struct gp_collection *c, struct gp_reason *why);
 
 #endif

@@ -139,8 +139,10 @@ static void note_facts(struct gp_event_collection *c)
 
 static struct gp_collection *events_open(CUcontext context, const struct gp_device *device,
                                          const char *const *names, size_t count,
+                                         const struct gp_collection_facts *away,
                                          struct gp_reason *why)
 {
+    (void)away; /* contexts have their groups side by side */
     if (!gp_cupti_find(why))
         return NULL;
     *why = GP_REASON_TEXT(

@@ -526,6 +526,8 @@ bool sass_session_end(struct gp_sass_session *s, CUcontext context, const struct
  * there and to take it away takes milliseconds where a process has many kernels. Until this takes
  * it away nothing runs in the context but those launches, and copies of the driver. */
 void sass_session_rest(struct gp_sass_session *s, CUcontext context);
+/* Takes the code away, as the Range Profiler is about to be disabled there. */
+void sass_session_leave(struct gp_sass_session *s, CUcontext context);
 
 /* True where fingerprints have the lanes at branches and at accesses to global and shared memory.
  */
@@ -564,8 +566,9 @@ struct gp_range_collection {
     struct gp_counter_list list;
     struct gp_counter *counters; /* the answer of read: as many as were named, in that order */
 
-    struct gp_range_session *session;
-    struct gp_reason no_session;  /* why there is none */
+    struct gp_range_session *session; /* NULL: it is away, or cannot be had */
+    bool came;                        /* there was one, or it could not be had */
+    struct gp_reason no_session;      /* why there is none */
     double retry_at, retry_after; /* seconds */
 
     struct gp_sass_session *sass;

@@ -66,8 +66,35 @@ static unsigned most_members(const struct gp_range_collection *c)
     return ranges < GP_MOST_MEMBERS ? ranges : GP_MOST_MEMBERS;
 }
 
+/* The SASS metrics are set up behind the first session of the context. */
+static bool range_come(struct gp_collection *collection, struct gp_reason *why)
+{
+    struct gp_range_collection *c = range_collection_of(collection);
+    /* Whether the counters are free shows when they are taken. */
+    if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))
+        range_collection_lose_session(c, *why);
+    if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION)
+        return false;
+    if (c->came)
+        return true;
+    c->came = true;
+    c->base.most = most_members(c);
+    range_collection_open_sass(c);
+    return true;
+}
+
+static void range_leave(struct gp_collection *collection)
+{
+    struct gp_range_collection *c = range_collection_of(collection);
+    if (c->sass)
+        sass_session_leave(c->sass, c->context);
+    range_session_close(c->session, true);
+    c->session = NULL;
+}
+
 static struct gp_collection *range_open(CUcontext context, const struct gp_device *device,
                                         const char *const *names, size_t count,
+                                        const struct gp_collection_facts *away,
                                         struct gp_reason *why)
 {
     if (!gp_cupti_find(why))
@@ -98,15 +125,14 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     for (size_t i = 0; i < count; i++)
         c->counters[i].name = names[i];
     c->own = c->list.own_count ? own_open() : NULL;
-    /* Whether the counters are free shows when they are taken. */
-    if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))
-        range_collection_lose_session(c, *why);
-    if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION) {
+    if (away) {
+        c->base.away = true;
+        c->base.facts = away->batch;
+        c->base.most = away->most;
+    } else if (!range_come(&c->base, why)) {
         range_close(&c->base, true);
         return NULL;
     }
-    c->base.most = most_members(c);
-    range_collection_open_sass(c);
     return &c->base;
 }
 
@@ -197,9 +223,9 @@ static bool instruments(const struct gp_range_collection *c)
 static struct gp_passes range_passes(struct gp_collection *collection)
 {
     struct gp_range_collection *c = range_collection_of(collection);
-    bool there = range_collection_has_session(c);
+    const bool there = c->base.away || range_collection_has_session(c);
     return (struct gp_passes){
-        .hardware = there ? range_session_hardware_passes(c->session) : 0,
+        .hardware = there ? c->base.facts.hardware_passes : 0,
         .instrumented = instruments(c),
         .hardware_wanted = wants_hardware(c),
         .on_trial = range_collection_is_on_trial(c),
@@ -450,6 +476,8 @@ const struct gp_collector range_collector = {
     .from = 70,
     .to = INT_MAX,
     .open = range_open,
+    .leave = range_leave,
+    .come = range_come,
     .passes = range_passes,
     .enter = range_enter,
     .perform = range_perform,

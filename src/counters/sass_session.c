@@ -232,6 +232,12 @@ void sass_session_rest(struct gp_sass_session *s, CUcontext context)
         disable(s, context, &why);
 }
 
+void sass_session_leave(struct gp_sass_session *s, CUcontext context)
+{
+    sass_session_rest(s, context);
+    left_code = left_code || s->enabled;
+}
+
 static bool make_room(struct gp_sass_session *s, size_t count)
 {
     if (count <= s->capacity)

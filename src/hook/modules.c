@@ -138,7 +138,7 @@ static bool close_collections(const struct unloading *u, bool locked)
     bool all = u->is_library || gp_kernels_collected_somewhere();
     if (!locked && gp_contexts_collect())
         return false;
-    return gp_contexts_close_collections(all ? NULL : gp_module_context(u->module));
+    return gp_contexts_close_collections(all ? NULL : gp_module_context(u->module), u->module);
 }
 
 static void forget_module(void *unloading)

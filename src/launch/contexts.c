@@ -1,13 +1,12 @@
 #include "launch/contexts.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/log.h"
-#include "cuda/cupti.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/inside.h"
 #include "launch/kernels.h"
-#include "launch/tool.h"
 #include "memory/divided.h"
 #include "memory/retired.h"
 #include "memory/sharing.h"
@@ -16,13 +15,12 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
-
 static struct gp_context *contexts;
+static struct gp_gpu *gpus; /* never freed */
 
-static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
+struct gp_context *contexts_first(void)
 {
-    return gp_metrics_counters(results_metrics(), device, list, count);
+    return contexts;
 }
 
 static struct gp_context *find(CUcontext handle)
@@ -32,8 +30,7 @@ static struct gp_context *find(CUcontext handle)
     return c;
 }
 
-/* Makes the context current for a while; false where it is dead or gone. */
-static bool push(const struct gp_context *c)
+bool context_push(const struct gp_context *c)
 {
     return !c->dead && gp_cuda.cuCtxPushCurrent_v2(c->handle) == CUDA_SUCCESS;
 }
@@ -57,11 +54,8 @@ void say_without_hardware(bool instrumented, struct gp_reason why)
                    why.text);
 }
 
-/* The context is current while it is alive. */
-static void close_collection(struct gp_context *c, bool alive)
+void context_read_all(struct gp_context *c, bool alive)
 {
-    if (!c->collection)
-        return;
     if (alive) {
         c->busy = false; /* it is at rest now */
         context_end_pass(c);
@@ -74,12 +68,23 @@ static void close_collection(struct gp_context *c, bool alive)
     if (c->launches)
         records_settle(c, false);
     c->in_pass = false;
+}
+
+void context_close_collection(struct gp_context *c, bool alive)
+{
+    if (!c->collection)
+        return;
+    if (alive && c->launches)
+        context_fetches_session(c, true);
+    context_read_all(c, alive);
     if (c->on_trial.cause)
         say_without_hardware(c->collection->collector->passes(c->collection).instrumented,
                              c->on_trial);
     c->on_trial = GP_NO_REASON;
     c->collection->collector->close(c->collection, alive && !c->busy);
     c->collection = NULL;
+    c->not_come = GP_NO_REASON;
+    context_loses_session(c);
     if (gp_collectors_left_code())
         kernels_hold();
 }
@@ -88,36 +93,55 @@ static void close_collection(struct gp_context *c, bool alive)
  * end its collection is closed all the same. */
 static CUresult close_in_time(struct gp_context *c, bool at_end)
 {
-    if (!push(c)) {
-        close_collection(c, false);
+    if (!context_push(c)) {
+        context_close_collection(c, false);
         return CUDA_SUCCESS;
     }
     CUresult rest = context_comes_to_rest(c, false, at_end);
     if (at_end || rest != CUDA_ERROR_NOT_READY)
-        close_collection(c, rest == CUDA_SUCCESS);
+        context_close_collection(c, rest == CUDA_SUCCESS);
     gp_context_pop();
     return rest;
 }
 
-bool gp_contexts_close_collections(CUcontext context)
+/* Where the session is away CUPTI has nothing of the module in the context; but launches of its
+ * kernels may wait there. */
+static bool close_away(struct gp_context *c, const void *module)
+{
+    const struct gp_program_change change = {.module = module};
+    if (!context_is_concerned(c, &change))
+        return true;
+    if (context_may_have_session(c, true))
+        return close_in_time(c, false) != CUDA_ERROR_NOT_READY;
+    drain_before_change(c, &change, false);
+    return true;
+}
+
+bool gp_contexts_close_collections(CUcontext context, const void *module)
 {
     bool closed = true;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (c->collection && (!context || c->handle == context))
-            closed = close_in_time(c, false) != CUDA_ERROR_NOT_READY && closed;
+        if (!c->collection || (context && c->handle != context))
+            continue;
+        closed = (context_is_away(c) ? close_away(c, module)
+                                     : close_in_time(c, false) != CUDA_ERROR_NOT_READY) &&
+                 closed;
     }
     return closed;
 }
 
-static bool close_at_end(void)
+/* Those with a session first: then it is free for the launches of the others. */
+static bool close_at_end(bool away)
 {
     bool rest = true;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        CUresult result = c->collection ? close_in_time(c, true) : CUDA_SUCCESS;
+        if (!c->collection || context_is_away(c) != away)
+            continue;
+        CUresult result = close_in_time(c, true);
         if (result == CUDA_ERROR_NOT_READY)
             kernels_hold();
         rest = rest && result == CUDA_SUCCESS;
@@ -153,12 +177,13 @@ void gp_contexts_before_change(const struct gp_program_change *change, bool may_
         if (!context_is_concerned(c, change))
             continue;
         /* Beside a capture nothing is replayed, and to wait might end it. */
-        bool pushed = push(c);
+        bool pushed = context_push(c);
         bool at_rest =
             may_replay && pushed && gp_captures() == 0 && context_rests(c, true) == CUDA_SUCCESS;
         /* A new launch makes the session go to instrumented code: then all held launches are
          * counted there. In a batch one may be assumed to be like others, alone it is compared. */
-        if (at_rest && !in_launch &&
+        const bool counted = at_rest && !in_launch && context_fetches_session(c, true);
+        if (counted &&
             (is_batch_quicker(c, change) || (c->snapshot && gp_snapshot_holds_parts(c->snapshot))))
             drain_context(c, true);
         else
@@ -205,7 +230,7 @@ bool contexts_keep(const struct gp_program_change *change)
     struct gp_context *c = contexts;
     while (c && !held_to_be_written(c, change->address, change->bytes))
         c = c->next;
-    if (!c || !push(c))
+    if (!c || !context_push(c))
         return false;
     bool kept = gp_retire_unwritten(change->address);
     gp_context_pop();
@@ -230,89 +255,14 @@ void contexts_end(bool read)
     struct gp_context *c;
     if (read) {
         /* CUPTI may wait for a kernel that the program leaves behind. */
-        if (close_at_end())
+        const bool rest = close_at_end(false);
+        if (close_at_end(true) && rest)
             gp_collectors_end();
         return;
     }
     DL_FOREACH(contexts, c)
     {
-        close_collection(c, false);
-    }
-}
-
-static bool shares_counters(const struct gp_context *c, const struct gp_context *other)
-{
-    return other->collection && other->device.ordinal == c->device.ordinal;
-}
-
-/* Closes the collections of the other contexts on its device. False where one of these is at work,
- * for which CUPTI would wait: then none is closed. */
-static bool close_others(const struct gp_context *c)
-{
-    bool rest = true;
-    struct gp_context *o;
-    DL_FOREACH(contexts, o)
-    {
-        o->rest = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-        if (!rest || !shares_counters(c, o) || !push(o))
-            continue;
-        o->rest = context_comes_to_rest(o, true, false);
-        gp_context_pop();
-        rest = o->rest != CUDA_ERROR_NOT_READY;
-        o->busy = !rest; /* the next launch asks again, and does not wait */
-    }
-    DL_FOREACH(contexts, o)
-    {
-        if (!rest || !shares_counters(c, o))
-            continue;
-        bool alive = push(o);
-        close_collection(o, alive && o->rest == CUDA_SUCCESS);
-        if (alive)
-            gp_context_pop();
-    }
-    return rest;
-}
-
-/* The counters of a device serve one context at a time: the others' collections are closed. */
-bool context_collects(struct gp_context *c, struct gp_reason *why)
-{
-    *why = GP_NO_REASON;
-    if (tool_at_work())
-        return false;
-    if (c->collection) {
-        context_end_pass(c);
-        return true;
-    }
-    /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
-    if (!gp_cupti_find(why))
-        return false;
-    gp_cupti_say_file();
-    if (!c->described)
-        gp_collector_describe(&c->device);
-    c->described = true;
-    *why = GP_NO_REASON;
-    if (!close_others(c))
-        return false;
-    c->collection = gp_collection_open(c->handle, &c->device, counter_names, why);
-    if (c->collection)
-        results_device(&c->device);
-    return c->collection != NULL;
-}
-
-void contexts_read_others(const struct gp_context *context)
-{
-    struct gp_context *c;
-    DL_FOREACH(contexts, c)
-    {
-        /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now.
-         * Older drivers can only be waited for without a limit. */
-        if (c == context || !c->collection || !records_wait(c) || context_is_held_up(c) ||
-            !gp_cuda.cuCtxRecordEvent || !records_are_due(c) || !push(c))
-            continue;
-        double most = fmin(OTHERS_TIMEOUT, gp_wait_limit());
-        if (gp_wait_for_rest(c->handle, c->event, most, NULL) == CUDA_SUCCESS)
-            drain_context(c, true);
-        gp_context_pop();
+        context_close_collection(c, false);
     }
 }
 
@@ -322,9 +272,10 @@ void contexts_drain_at_rest(void)
     DL_FOREACH(contexts, c)
     {
         if (!c->collection || !records_wait(c) || context_is_held_up(c) ||
-            !gp_cuda.cuCtxRecordEvent || !push(c))
+            !gp_cuda.cuCtxRecordEvent || !context_push(c))
             continue;
-        if (context_rests(c, true) == CUDA_SUCCESS)
+        if (context_rests(c, true) == CUDA_SUCCESS &&
+            (held_first(c) ? context_fetches_session(c, true) : !context_is_away(c)))
             drain_context(c, true);
         gp_context_pop();
     }
@@ -355,6 +306,24 @@ static bool make_events(struct gp_context *c)
     return made;
 }
 
+/* NULL when out of memory. */
+static struct gp_gpu *gpu_of(int ordinal)
+{
+    struct gp_gpu *g = gpus;
+    while (g && g->ordinal != ordinal)
+        g = g->next;
+    if (g)
+        return g;
+    g = calloc(1, sizeof(*g));
+    if (!g)
+        return NULL;
+    g->ordinal = ordinal;
+    stays_begin(&g->stays, gp_clock_seconds());
+    g->next = gpus;
+    gpus = g;
+    return g;
+}
+
 struct gp_context *context_enter(CUcontext handle, struct gp_reason *why)
 {
     struct gp_context *c = find(handle);
@@ -367,10 +336,12 @@ struct gp_context *context_enter(CUcontext handle, struct gp_reason *why)
     if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         return NULL;
     *why = GP_REASON(NO_MEMORY);
-    c = calloc(1, sizeof(*c));
+    struct gp_gpu *gpu = gpu_of(device);
+    c = gpu ? calloc(1, sizeof(*c)) : NULL;
     if (!c)
         return NULL;
     c->handle = handle;
+    c->gpu = gpu;
     *why = GP_REASON_TEXT(DRIVER_FAILED, "no event can be made to wait for");
     if (!make_events(c)) {
         free(c);
@@ -412,9 +383,11 @@ void gp_context_leave(CUcontext handle)
     DL_DELETE(contexts, c);
     ended_forget_context(handle);
     /* A wait would invalidate its captures, and the context may stay. */
-    bool alive = push(c), captured = gp_captures_are_in(handle);
+    bool alive = context_push(c), captured = gp_captures_are_in(handle);
     bool at_rest = alive && !captured && context_rests(c, false) == CUDA_SUCCESS;
-    close_collection(c, at_rest);
+    context_close_collection(c, at_rest);
+    if (c->gpu->last == c)
+        c->gpu->last = NULL;
     held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);
     if (at_rest && gp_captures() == 0)

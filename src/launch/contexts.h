@@ -8,11 +8,13 @@
 
 struct gp_measurement;
 
-/* The thing about to change: memory, where bytes are given; one function, or stream; else all. */
+/* The thing about to change: memory, where bytes are given; one function, module or stream; else
+ * all. */
 struct gp_program_change {
     CUdeviceptr address;
     uint64_t bytes;
     CUfunction function;
+    const void *module; /* or library */
     CUstream stream;
 };
 
@@ -36,9 +38,10 @@ bool gp_contexts_collect(void);
 bool gp_context_is_known(CUcontext handle);
 
 /* Closes the collections of a context, or of all (NULL), so that CUPTI frees the code that it has
- * patched there. False where something runs there that does not end, for which CUPTI would wait:
- * then that collection stays open. */
-bool gp_contexts_close_collections(CUcontext context);
+ * patched there. Where the session is away only held launches of the module (NULL: all) are
+ * concerned. False where something runs there that does not end, for which CUPTI would wait: then
+ * that collection stays open. */
+bool gp_contexts_close_collections(CUcontext context, const void *module);
 
 /* Ends collecting and frees our memory there; the context is about to go, or dead already. */
 void gp_context_leave(CUcontext handle);

@@ -81,10 +81,10 @@ static bool has_room(const struct gp_context *c)
            (!user_settings.flush_caches || gp_snapshot_may_flush(c->snapshot));
 }
 
-/* A batch has waited for long enough: then it is drained. */
+/* A batch has waited for long enough: then it is drained, unless it waits for the session. */
 static bool is_drain_due(const struct gp_context *c)
 {
-    return records_are_due(c);
+    return records_are_due(c) && context_may_have_session(c, false);
 }
 
 /* True where nothing runs in the context, or it ends within so many seconds, after `waited` seconds
@@ -380,6 +380,19 @@ void measure_in_drain(struct gp_measurement *m)
     gp_snapshot_done(m->snapshot);
     record_time(m);
     record_amend(m, 1e3 * (gp_clock_seconds() - start), m->broken_off);
+}
+
+/* As take_time, without a replay that could confirm it. */
+void time_deferred(struct gp_measurement *m)
+{
+    if (m->member.state != GP_LAUNCH_LAUNCHED || atomic_load(&m->under_way) ||
+        !clock_has_stopped(m->clock))
+        return;
+    const float ms = clock_read(m->clock) - m->context->empty_ms;
+    if (ms <= 0)
+        return;
+    m->member.run.native_ms = ms;
+    record_time(m);
 }
 
 bool search_deferred(struct gp_measurement *m)

@@ -74,6 +74,8 @@ static struct gp_reason not_to_be_replayed(const struct gp_context *c, bool aliv
 {
     if (!alive || c->dead)
         return why_not_at_rest(c);
+    if (context_is_away(c))
+        return gp_reason_or(c->not_come, GP_COUNTERS_AWAY);
     if (c->busy)
         return AT_WORK;
     if (gp_captures() > 0)
@@ -118,9 +120,14 @@ static bool is_open(const struct gp_measurement *m)
 static void drop(struct gp_measurement *m, struct gp_reason why)
 {
     struct gp_context *c = m->context;
+    if (why.cause == GP_CAUSE_COUNTERS_AWAY)
+        time_deferred(m);
     if (why.cause) {
         record_amend(m, 0, why);
         gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
+    }
+    /* The report counts those that were only timed. */
+    if (why.cause && why.cause != GP_CAUSE_COUNTERS_AWAY) {
         c->lost++;
         c->why_lost = why;
     }
@@ -229,8 +236,10 @@ void drain_context(struct gp_context *c, bool alive)
     /* While a stream is captured nobody has waited for the context. */
     held_release_written(c, alive && gp_captures() == 0);
     struct gp_reason why = held_first(c) ? not_to_be_replayed(c, alive) : GP_NO_REASON;
+    c->gpu->stays.read = c->gpu->stays.read || (c == c->gpu->holder && records_wait(c));
     if (!why.cause) {
         verify_parts(c);
+        context_awaits_others(c);
         measure_deferred(c);
         make_steps(c);
     }
@@ -252,6 +261,8 @@ static bool concerns(const struct gp_program_change *change, const struct gp_mea
         return gp_held_copy_reaches(m->copy, change->address, change->bytes);
     if (change->function)
         return kernel_is(m->kernel, change->function);
+    if (change->module)
+        return !m->kernel->module || m->kernel->module == change->module;
     return !change->stream || change->stream == m->call->stream;
 }
 
@@ -311,7 +322,7 @@ bool context_is_concerned(const struct gp_context *c, const struct gp_program_ch
         m = held_next(m);
     /* Where everything changes the room of launches that were given up is wanted back, too, and
      * memory that they kept. */
-    bool all = !change->bytes && !change->function && !change->stream;
+    bool all = !change->bytes && !change->function && !change->module && !change->stream;
     return m || (all && (held_any_unwritten(c) || gp_retired_any()));
 }
 

@@ -38,6 +38,9 @@ struct gp_timed_stream;
 #define GP_DOES_NOT_END GP_REASON(DOES_NOT_END)
 #define GP_COMMUNICATES GP_REASON(COMMUNICATES)
 
+/* Why a launch is only timed that could not wait for the session of its GPU. */
+#define GP_COUNTERS_AWAY GP_REASON(COUNTERS_AWAY)
+
 /* Why a kernel of a graph has no time of its own where launches are only timed. */
 #define GP_WHOLE_GRAPH               \
     GP_REASON_TEXT(GRAPH_AS_A_WHOLE, \
@@ -520,13 +523,48 @@ float clock_charge(struct gp_clock *clock);
 /* Frees the list; the events too, where the context is alive. */
 void clocks_free(struct gp_clock **list, bool context_alive);
 
+/* ---- the stays of a GPU's session with contexts (stays.c) ------------------------------------ */
+
+/* The session of a GPU counts in one context at a time, and to move it to another one, a switch,
+ * takes a third of a second. All times are seconds of the clock. */
+struct gp_stays {
+    double began;       /* the GPU is in use since then */
+    double came;        /* the session, to the context that has it */
+    bool read;          /* launches of that context were read since */
+    double spent, last; /* that all switches took, and the last one */
+};
+
+/* The GPU is used from now on; the session has come to a context; a switch took so long. */
+void stays_begin(struct gp_stays *stays, double now);
+void stays_came(struct gp_stays *stays, double now);
+void stays_switched(struct gp_stays *stays, double seconds);
+/* The end of the stay: once launches were read, or after a second. */
+double stays_end(const struct gp_stays *stays);
+/* The time from which on one more switch is permitted: for the `first` stay of a context at once,
+ * else as soon as all of them together take a tenth of the time. */
+double stays_permit(const struct gp_stays *stays, bool first);
+
 /* ---- contexts (contexts.c, context_rest.c, disturbed.c) -------------------------------------- */
+
+struct gp_gpu {
+    int ordinal;
+    struct gp_stays stays;
+    struct gp_context *holder; /* its session is there; NULL: nowhere, or sessions do not exclude */
+    struct gp_context *last;   /* the last holder, while it is there */
+    struct gp_collection_facts facts; /* of collections on it; no collector: not known yet */
+    struct gp_gpu *next;
+};
 
 /* Events that mark the start of a launch. */
 #define GP_STARTS 4
 
 struct gp_context {
     CUcontext handle;
+    struct gp_gpu *gpu;
+    bool had_session;         /* the session was there */
+    double unheld_since;      /* a launch could not wait for the session; 0: none since it left */
+    bool no_room;             /* for one more copy, beside those that wait for the session */
+    struct gp_reason not_come; /* the session could not be had, for that reason */
     struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
     bool described;
     bool time_limited;                /* the GPU drives a display: it ends kernels that take long */
@@ -539,7 +577,6 @@ struct gp_context {
     unsigned lost;                      /* so many of them were, which is still to be said */
     struct gp_reason why_lost;
     bool counts_hardware;      /* there is a session, since the first of those */
-    CUresult rest;             /* whether it was at rest when another one wanted its counters */
     bool wait_failed;          /* the last wait for those, or for work in front of them */
     double deferred_backoff;   /* as `backoff`, of these waits */
     double start_backoff;      /* of waits for the next of those to start */
@@ -568,9 +605,15 @@ struct gp_context {
 /* The context, which is current; NULL with the reason in *why, which is none for a context that has
  * failed and of which that was said. */
 struct gp_context *context_enter(CUcontext handle, struct gp_reason *why);
-/* Makes the current context, which is idle (CUPTI waits for it), ready to collect; false with the
- * reason in *why, which is none where another context is at work that has the counters now. */
-bool context_collects(struct gp_context *context, struct gp_reason *why);
+/* The list of contexts, through `next`. */
+struct gp_context *contexts_first(void);
+/* Makes the context current for a while; false where it is dead or gone. */
+bool context_push(const struct gp_context *context);
+
+/* Reads and records all launches of a context that collects, and then ends its collection. The
+ * context is current while it is alive. */
+void context_read_all(struct gp_context *context, bool alive);
+void context_close_collection(struct gp_context *context, bool alive);
 
 /* Ends the pass in which a kernel was abandoned, if there is one: the context is idle now. */
 void context_end_pass(struct gp_context *context);
@@ -624,6 +667,31 @@ bool contexts_retire(const struct gp_program_change *change, bool *may_replay);
 /* The memory is about to be freed, and was not retired: true where a copy of it is still to be
  * made, and it is kept until that is over. With the gate locked, or queued for it. */
 bool contexts_keep(const struct gp_program_change *change);
+
+/* ---- the session goes from context to context (moves.c) -------------------------------------- */
+
+/* Makes the current context, which is idle (CUPTI waits for it), ready to collect: its launches can
+ * be measured, or wait for the session, which is away. False with the reason in *why. */
+bool context_collects(struct gp_context *context, struct gp_reason *why);
+
+/* True where the context collects, and the session is with another one. */
+bool context_is_away(const struct gp_context *context);
+/* True where no more launches may wait for the session there. */
+bool context_is_full(const struct gp_context *context);
+/* True where the session is there, or may come now: the stay with another context is over, or does
+ * not matter (`in_need`), and switches have not taken too long. */
+bool context_may_have_session(const struct gp_context *context, bool in_need);
+/* Has it come where it may: then true. The context is current, and idle. */
+bool context_fetches_session(struct gp_context *context, bool in_need);
+/* The session comes to the context at that time at the earliest, as far as is known. */
+double context_awaits_session(const struct gp_context *context);
+
+/* The session has been closed with its collection, or the context goes. */
+void context_loses_session(struct gp_context *context);
+
+/* Waits until other contexts of the GPU are at rest, as their work would be counted: as long as a
+ * wait may last. */
+void context_awaits_others(const struct gp_context *context);
 
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own
  * next launch may be far. */
@@ -849,8 +917,10 @@ void record_note_own_run(struct gp_measurement *m, bool again);
 /* True when it is time to read the context's launches: there is no room for more, or one has waited
  * for a second. */
 bool records_are_due(const struct gp_context *c);
-/* True where a launch waits to be read. */
+/* True where a launch waits to be read; and since when the first one does, in seconds of the clock
+ * (INFINITY: none does). */
 bool records_wait(const struct gp_context *c);
+double records_since(const struct gp_context *c);
 
 /* Records launches that were read already, as the session went from one pass to the next, and
  * writes down the known part of the others, in case the process ends before they are read. */
@@ -912,6 +982,8 @@ double deferred_charge(struct gp_context *c);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */
 void measure_in_drain(struct gp_measurement *m);
+/* No pass of it will be made: takes the time of its own run, if that has ended. */
+void time_deferred(struct gp_measurement *m);
 /* Only finds out whether its copy leads to other memory. False where it does; then there is nothing
  * to measure. */
 bool search_deferred(struct gp_measurement *m);
@@ -972,6 +1044,11 @@ bool timed_counters_are_wanted(void);
  * seconds at first, and ever later: then they are not, until this is said again. */
 void timed_only_in(CUcontext context, const struct gp_device *device, struct gp_reason why,
                    bool for_now);
+
+/* The counters are with another context until then (seconds of the clock), at least: launches of
+ * this one are only timed, without a word. */
+void timed_only_until(CUcontext context, const struct gp_device *device, struct gp_reason why,
+                      double until);
 
 /* True once some launch was to be timed in that way. */
 bool timed_any(void);

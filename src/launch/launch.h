@@ -35,6 +35,7 @@ enum gp_passed_over {
     GP_WAITS,
     GP_COMMUNICATING,
     GP_OTHER_CONTEXT,
+    GP_BESIDE_OTHERS,
     GP_FAILED,
     GP_AS_A_WHOLE,
     GP_AFTER_END,

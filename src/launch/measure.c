@@ -23,6 +23,13 @@
 #define TURNS_BY_ITSELF 12
 #define SAME_TURNS 32
 
+/* Where the session is away, and must not come, the launches that wait are only timed. */
+static void drain_here(struct gp_context *c)
+{
+    context_fetches_session(c, false);
+    drain_context(c, true);
+}
+
 static void release_parts(struct gp_measurement *m, struct gp_snapshot *snapshot)
 {
     if (m->parts)
@@ -35,7 +42,7 @@ static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
     const struct gp_reach reach = measurement_reach(m);
     /* It may write any memory, of which launches that are held need the contents. */
     if ((!reach.kernel || reach.everything) && gp_divided_all_written())
-        drain_context(m->context, true);
+        drain_here(m->context);
     return gp_snapshot_take(snapshot, &reach, &m->not_replayed);
 }
 
@@ -49,11 +56,20 @@ static bool hold_parts(struct gp_measurement *m, struct gp_snapshot *snapshot)
     if (m->parts || !gp_snapshot_holds_parts(snapshot))
         return true;
     gp_snapshot_done(snapshot);
-    drain_context(m->context, true);
+    drain_here(m->context);
     if (!take(m, snapshot))
         return false;
     m->parts = gp_snapshot_hold(snapshot);
     return true;
+}
+
+/* The launches that wait make room for one more. False where they wait for the session. */
+static bool make_room_for(struct gp_context *c)
+{
+    c->no_room = !context_fetches_session(c, false);
+    if (!c->no_room)
+        drain_context(c, true);
+    return !c->no_room;
 }
 
 /* Saves memory that the kernel may write, so that it can run more than once. */
@@ -77,8 +93,7 @@ static void save(struct gp_measurement *m)
     bool taken = take(m, snapshot);
     if (!taken && held_first(m->context) && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
         gp_snapshot_done(snapshot);
-        drain_context(m->context, true);
-        taken = take(m, snapshot);
+        taken = make_room_for(m->context) && take(m, snapshot);
     }
     if (!taken && m->context->graph_snapshot && gp_snapshot_is_short(snapshot) &&
         gp_snapshot_give_up_copies(m->context->graph_snapshot))
@@ -129,6 +144,22 @@ static void note_own_run(struct gp_measurement *m)
     record_note_own_run(m, m->member.run.when != GP_RUN_LATER);
 }
 
+/* It has no passes: they could only be made now, and the session is away. */
+static void leave_timed(struct gp_measurement *m)
+{
+    m->broken_off = gp_reason_or(m->broken_off, GP_COUNTERS_AWAY);
+    if (m->context->unheld_since == 0)
+        m->context->unheld_since = gp_clock_seconds();
+}
+
+static void replay_now(struct gp_measurement *m)
+{
+    if (context_is_away(m->context))
+        leave_timed(m);
+    else
+        replay_at_once(m);
+}
+
 /* The program's own run, and behind it the replays of a launch that cannot wait. */
 static CUresult measure_by_replay(struct gp_measurement *m)
 {
@@ -143,8 +174,8 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     ended = ended && wrote_only_saved_memory(m);
     gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
     if (ended && run->when == GP_RUN_NOW)
-        replay_at_once(m);
-    if (ended && !m->broken_off.cause && !m->unverified)
+        replay_now(m);
+    if (ended && !m->unverified && (!m->broken_off.cause || context_is_away(m->context)))
         check_time(m);
     put_back_final_state(m);
     return result;
@@ -163,6 +194,8 @@ static CUresult measure_time(struct gp_measurement *m)
     bool ended;
     CUresult result = own_run(m, &ended);
     gp_launch_move(&m->member.state, ended ? GP_LAUNCH_END : GP_LAUNCH_FAIL);
+    if (context_is_away(m->context))
+        leave_timed(m);
     return result;
 }
 
@@ -210,7 +243,7 @@ static void hold(struct gp_measurement *m)
     if (m->unverified)
         m->broken_off = GP_REASON(NO_MEMORY);
     else
-        replay_at_once(m);
+        replay_now(m);
     put_back_final_state(m);
     record_amend(m, 0, m->broken_off);
     release_parts(m, m->snapshot);
@@ -243,7 +276,7 @@ static void mark_tail(struct gp_context *c)
  * ones from being read. */
 static void make_room(struct gp_context *c)
 {
-    if (gp_collection_is_full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED)
+    if (context_is_full(c) && !context_is_away(c))
         drain_context(c, true);
 }
 
@@ -270,7 +303,7 @@ static void settle(struct gp_measurement *m, CUresult result)
     if (!m->kept)
         m->member.run.parameters = NULL;
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */
-    if (!c->busy && records_are_due(c))
+    if (!c->busy && records_are_due(c) && (c->dead || context_fetches_session(c, false)))
         drain_context(c, !c->dead);
     else if (recorded)
         records_note(c);
@@ -296,11 +329,11 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     if (counts && !user_settings.recorded.replay_off)
         save(m);
     if (!m->snapshot && gp_divided_all_written())
-        drain_context(c, true);
+        drain_here(c);
     measurement_enter(m);
-    CUresult result = !counts       ? measure_time(m)
-                      : m->snapshot ? measure_by_replay(m)
-                                    : measure_in_turn(m, turn);
+    CUresult result = m->snapshot                      ? measure_by_replay(m)
+                      : !counts || context_is_away(c) ? measure_time(m)
+                                                      : measure_in_turn(m, turn);
     note_without_hardware(c);
     settle(m, result);
     contexts_read_others(c);

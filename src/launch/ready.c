@@ -115,15 +115,29 @@ struct gp_context *stream_context(CUstream stream, enum gp_passed_over *reason)
     return context;
 }
 
+/* True where launches cannot wait for the session, which is away: then they are only timed until it
+ * may come. */
+static bool is_to_be_timed(const struct gp_context *c)
+{
+    return context_is_away(c) &&
+           (context_is_full(c) || user_settings.at_once || user_settings.recorded.replay_off);
+}
+
 /* True when the context is ready for a measurement: nothing runs in it, and its counters are
- * collected. */
+ * collected, or launches can wait for it. */
 static bool is_ready(struct gp_context *c)
 {
     struct gp_reason why;
     if (!is_idle(c))
         return false;
-    if (context_collects(c, &why))
-        return true;
+    if (context_collects(c, &why)) {
+        const bool timed = is_to_be_timed(c);
+        if (timed)
+            timed_only_until(c->handle, &c->device, GP_COUNTERS_AWAY, context_awaits_session(c));
+        else if (!context_is_away(c))
+            context_awaits_others(c);
+        return !timed;
+    }
     if (why.cause)
         timed_only_in(c->handle, &c->device, why, why.cause == GP_CAUSE_COUNTERS_IN_USE);
     return false;
@@ -133,6 +147,8 @@ static enum gp_passed_over why_not_ready(const struct gp_context *c)
 {
     if (!gp_session_measures())
         return GP_AFTER_END;
+    if (context_is_away(c) && !c->busy)
+        return GP_BESIDE_OTHERS;
     return c->busy || c->held_up > 0 || !c->collection ? GP_BESIDE_WORK : GP_FAILED;
 }
 

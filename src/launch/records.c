@@ -89,6 +89,12 @@ bool records_wait(const struct gp_context *c)
     return first_waiting(c) != NULL;
 }
 
+double records_since(const struct gp_context *c)
+{
+    const struct gp_measurement *first = first_waiting(c);
+    return first ? first->since : INFINITY;
+}
+
 bool records_are_due(const struct gp_context *c)
 {
     const struct gp_measurement *first = first_waiting(c);

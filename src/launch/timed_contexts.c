@@ -178,6 +178,17 @@ void timed_only_in(CUcontext handle, const struct gp_device *device, struct gp_r
     atomic_store(&c->is_only_timed, true);
 }
 
+void timed_only_until(CUcontext handle, const struct gp_device *device, struct gp_reason why,
+                      double until)
+{
+    struct gp_timed_context *c = make(handle, false, device, why);
+    if (!c)
+        return;
+    set_reason(c, why);
+    atomic_store(&c->ask_at, (unsigned long long)(1e9 * until));
+    atomic_store(&c->is_only_timed, true);
+}
+
 bool gp_is_only_timed(CUstream stream)
 {
     CUcontext current;

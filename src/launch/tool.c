@@ -82,7 +82,7 @@ static void give_way(void *leaves)
     const struct gp_reason why = *(const struct gp_reason *)leaves;
     gp_gate_queue();
     const bool closed = (why.cause || gp_contexts_collect()) && gp_gate_lock_queued_in_time();
-    const bool rest = closed && gp_contexts_close_collections(NULL);
+    const bool rest = closed && gp_contexts_close_collections(NULL, NULL);
     if (rest && why.cause) {
         gp_collectors_end();
         gp_cupti_lose(why);

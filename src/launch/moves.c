@@ -1,0 +1,282 @@
+/* The session of a GPU goes from context to context, as it counts in one at a time. To move it
+ * takes a third of a second. So a context's launches wait for it, each with its copy of memory, in
+ * a batch of their own, and it stays with a context until launches were read there, or for a
+ * second; then it goes to the context whose launches have waited longest. Each context gets it once
+ * in any case; then all moves together may take a tenth of the time. A launch that cannot wait is
+ * only timed.
+ *
+ * Used with the gate locked. */
+#include "launch/inside.h"
+#include "launch/kernels.h"
+
+#include "base/clock.h"
+#include "cuda/cupti.h"
+#include "gate/captures.h"
+#include "gate/waits.h"
+
+#include <math.h>
+#include <utlist.h>
+
+#define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
+#define LEAST_WAIT 0.01      /* seconds until a context that is at work is asked again */
+
+static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
+{
+    return gp_metrics_counters(results_metrics(), device, list, count);
+}
+
+bool context_is_away(const struct gp_context *c)
+{
+    return c->collection && c->collection->away;
+}
+
+bool context_is_full(const struct gp_context *c)
+{
+    return gp_collection_is_full(c->collection) || c->deferred_seconds > GP_MOST_DEFERRED ||
+           (c->no_room && held_first(c));
+}
+
+/* ---- one move -------------------------------------------------------------------------------- */
+
+/* Where collections have their counters side by side no session stays with one of them. */
+static void note_session(struct gp_context *c)
+{
+    struct gp_gpu *g = c->gpu;
+    g->facts = gp_collection_facts(c->collection);
+    c->had_session = true;
+    c->unheld_since = 0;
+    if (!g->facts.collector->leave)
+        return;
+    g->holder = g->last = c;
+    stays_came(&g->stays, gp_clock_seconds());
+}
+
+void context_loses_session(struct gp_context *c)
+{
+    if (c->gpu->holder == c)
+        c->gpu->holder = NULL;
+}
+
+/* The context is current and idle. One whose last replay did not end cannot be left in order. */
+static void end_stay(struct gp_context *c, double *took)
+{
+    context_read_all(c, true);
+    const double began = gp_clock_seconds();
+    if (context_goes_on(c)) {
+        gp_collection_leave(c->collection);
+        context_loses_session(c);
+        if (gp_collectors_left_code())
+            kernels_hold();
+    } else {
+        context_close_collection(c, false);
+    }
+    *took += gp_clock_seconds() - began;
+}
+
+/* Has the session leave the context, and adds the seconds to *took, but for those in which launches
+ * were read. False where something is at work there, for which CUPTI would wait. */
+static bool leave(struct gp_context *c, double *took)
+{
+    if (!context_push(c)) {
+        context_close_collection(c, false);
+        return true;
+    }
+    CUresult rest = context_comes_to_rest(c, true, false);
+    c->busy = rest == CUDA_ERROR_NOT_READY; /* the next launch asks again, and does not wait */
+    if (rest == CUDA_SUCCESS)
+        end_stay(c, took);
+    else if (!c->busy)
+        context_close_collection(c, false);
+    gp_context_pop();
+    return !c->busy;
+}
+
+/* False with the reason in *why, which is none where the context that has the session is at work.
+ * The context is current and idle. */
+static bool move_to(struct gp_context *c, struct gp_reason *why)
+{
+    struct gp_gpu *g = c->gpu;
+    const bool is_switch = g->facts.collector && g->last != c;
+    double took = 0;
+    *why = GP_NO_REASON;
+    if (g->holder && g->holder != c && !leave(g->holder, &took))
+        return false;
+    const double began = gp_clock_seconds();
+    bool came;
+    if (c->collection) {
+        came = gp_collection_come(c->collection, why);
+    } else {
+        c->collection = gp_collection_open(c->handle, &c->device, counter_names, why);
+        came = c->collection != NULL;
+        if (came)
+            results_device(&c->device);
+    }
+    if (came)
+        note_session(c);
+    if (is_switch && g->facts.collector->leave)
+        stays_switched(&g->stays, took + gp_clock_seconds() - began);
+    return came;
+}
+
+/* ---- whether, and where to ------------------------------------------------------------------- */
+
+bool context_may_have_session(const struct gp_context *c, bool in_need)
+{
+    const struct gp_gpu *g = c->gpu;
+    const double now = gp_clock_seconds();
+    if (!context_is_away(c))
+        return c->collection != NULL;
+    return !c->not_come.cause && now >= stays_permit(&g->stays, !c->had_session) &&
+           (in_need || !g->holder || now >= stays_end(&g->stays));
+}
+
+double context_awaits_session(const struct gp_context *c)
+{
+    const struct gp_gpu *g = c->gpu;
+    const double permitted = fmax(stays_permit(&g->stays, !c->had_session),
+                                  gp_clock_seconds() + LEAST_WAIT);
+    return g->holder ? fmax(permitted, stays_end(&g->stays)) : permitted;
+}
+
+bool context_fetches_session(struct gp_context *c, bool in_need)
+{
+    struct gp_reason why;
+    if (!context_is_away(c) || !context_may_have_session(c, in_need))
+        return c->collection && !context_is_away(c);
+    bool came = move_to(c, &why);
+    if (!came)
+        c->not_come = why;
+    return came;
+}
+
+/* Since when the context wants the session, which is away; INFINITY: it does not. */
+static double wants_since(const struct gp_context *c)
+{
+    if (!context_is_away(c))
+        return INFINITY;
+    if (records_are_due(c) || context_is_full(c))
+        return records_since(c);
+    return c->unheld_since > 0 ? c->unheld_since : INFINITY;
+}
+
+/* The context on the GPU that wants it longest, and may have it; NULL: there is none. */
+static struct gp_context *next_on(const struct gp_gpu *g)
+{
+    struct gp_context *c, *next = NULL;
+    double since = INFINITY;
+    DL_FOREACH(contexts_first(), c)
+    {
+        if (c->gpu != g || c->dead || wants_since(c) >= since ||
+            !context_may_have_session(c, false) || context_is_held_up(c))
+            continue;
+        since = wants_since(c);
+        next = c;
+    }
+    return next;
+}
+
+/* Older drivers can only be waited for without a limit. */
+static bool rests_already(struct gp_context *c)
+{
+    return gp_cuda.cuCtxRecordEvent && !gp_captures_are_in(c->handle) &&
+           gp_wait_for_rest(c->handle, c->event, fmin(OTHERS_TIMEOUT, gp_wait_limit()), NULL) ==
+               CUDA_SUCCESS;
+}
+
+/* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now. */
+static void read_if_at_rest(struct gp_context *c)
+{
+    if (context_is_held_up(c) || !context_push(c))
+        return;
+    if (rests_already(c) && context_fetches_session(c, false))
+        drain_context(c, true);
+    gp_context_pop();
+}
+
+/* The session goes to the context that has waited longest, where that is at rest; then to this one,
+ * which is current and idle, where it may have it at once. */
+static void go_round(struct gp_context *c)
+{
+    struct gp_context *next = next_on(c->gpu);
+    if (next && next != c)
+        read_if_at_rest(next);
+    context_fetches_session(c, false);
+}
+
+/* ---- before a launch, and behind it ---------------------------------------------------------- */
+
+static bool describe(struct gp_context *c, struct gp_reason *why)
+{
+    /* Not when it was entered: CUPTI of CUDA 12 waits here for all that runs in the context. */
+    if (!gp_cupti_find(why))
+        return false;
+    gp_cupti_say_file();
+    if (!c->described)
+        gp_collector_describe(&c->device);
+    c->described = true;
+    return true;
+}
+
+/* While the session is with another context, or was there last and may come back, this one's
+ * collection does without. */
+static bool open_collection(struct gp_context *c, struct gp_reason *why)
+{
+    const struct gp_gpu *g = c->gpu;
+    *why = GP_NO_REASON;
+    if (!g->last || g->last == c)
+        return move_to(c, why);
+    c->collection =
+        gp_collection_open_away(c->handle, &c->device, counter_names, &g->facts, why);
+    if (c->collection)
+        results_device(&c->device);
+    return c->collection != NULL;
+}
+
+/* It was to come, and could not be had. */
+static bool closes_in_vain(struct gp_context *c, struct gp_reason *why)
+{
+    *why = c->not_come;
+    if (why->cause)
+        context_close_collection(c, true);
+    return why->cause;
+}
+
+bool context_collects(struct gp_context *c, struct gp_reason *why)
+{
+    *why = GP_NO_REASON;
+    if (tool_at_work() || closes_in_vain(c, why))
+        return false;
+    if (!c->collection && !(describe(c, why) && open_collection(c, why)))
+        return false;
+    if (context_is_away(c) && wants_since(c) < INFINITY)
+        go_round(c);
+    if (!context_is_away(c))
+        context_end_pass(c);
+    return !closes_in_vain(c, why);
+}
+
+void context_awaits_others(const struct gp_context *c)
+{
+    struct gp_context *o;
+    double waited;
+    DL_FOREACH(contexts_first(), o)
+    {
+        if (o == c || o->gpu != c->gpu || context_is_held_up(o) || gp_captures_are_in(o->handle) ||
+            !context_push(o))
+            continue;
+        context_wait(o, gp_wait_limit(), &waited);
+        gp_context_pop();
+    }
+}
+
+void contexts_read_others(const struct gp_context *context)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts_first(), c)
+    {
+        if (c == context || !c->collection || !records_wait(c) || !records_are_due(c) ||
+            (context_is_away(c) && c != next_on(c->gpu)))
+            continue;
+        read_if_at_rest(c);
+    }
+}

@@ -1,0 +1,36 @@
+/* The stays of a GPU's session with its contexts, as times alone: when the session may go on to
+ * another context. Pure: the clock is handed in. */
+#include "launch/inside.h"
+
+/* Seconds that the session stays with a context whose batch is not full. */
+#define LONGEST_STAY 1.0
+/* All switches of the session may take that part of the time. Each context gets it once in any
+ * case. */
+#define MOST_OF_TIME 0.1
+
+void stays_begin(struct gp_stays *s, double now)
+{
+    s->began = now;
+}
+
+void stays_came(struct gp_stays *s, double now)
+{
+    s->came = now;
+    s->read = false;
+}
+
+void stays_switched(struct gp_stays *s, double seconds)
+{
+    s->spent += seconds;
+    s->last = seconds;
+}
+
+double stays_end(const struct gp_stays *s)
+{
+    return s->read ? s->came : s->came + LONGEST_STAY;
+}
+
+double stays_permit(const struct gp_stays *s, bool first)
+{
+    return first ? s->began : s->began + (s->spent + s->last) / MOST_OF_TIME;
+}
