@@ -113,7 +113,11 @@ static bool close_away(struct gp_context *c, const void *module)
         return true;
     if (context_may_have_session(c, true))
         return close_in_time(c, false) != CUDA_ERROR_NOT_READY;
-    drain_before_change(c, &change, false);
+    const bool pushed = context_push(c);
+    drain_before_change(
+        c, &change, pushed && gp_captures() == 0 && context_rests(c, true) == CUDA_SUCCESS);
+    if (pushed)
+        gp_context_pop();
     return true;
 }
 
@@ -349,6 +353,9 @@ struct gp_context *context_enter(CUcontext handle, struct gp_reason *why)
     }
     device_describe(device, &c->device);
     c->time_limited = gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT) != 0;
+    gpu->contexts++;
+    if (gpu->contexts > gpu->most_contexts)
+        gpu->most_contexts = gpu->contexts;
     DL_APPEND(contexts, c);
     return c;
 }
@@ -388,6 +395,7 @@ void gp_context_leave(CUcontext handle)
     context_close_collection(c, at_rest);
     if (c->gpu->last == c)
         c->gpu->last = NULL;
+    c->gpu->contexts--;
     held_release_written(c, at_rest);
     gp_unending_forget(handle, at_rest);
     if (at_rest && gp_captures() == 0)

@@ -84,7 +84,7 @@ static bool has_room(const struct gp_context *c)
 /* A batch has waited for long enough: then it is drained, unless it waits for the session. */
 static bool is_drain_due(const struct gp_context *c)
 {
-    return records_are_due(c) && context_may_have_session(c, false);
+    return context_is_due(c) && context_may_have_session(c, false);
 }
 
 /* True where nothing runs in the context, or it ends within so many seconds, after `waited` seconds

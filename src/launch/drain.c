@@ -355,8 +355,10 @@ void drain_before_change(struct gp_context *c, const struct gp_program_change *c
         note_idle(c);
     held_release_written(c, alive);
     struct gp_reason why = not_to_be_replayed(c, alive);
-    if (!why.cause)
+    if (!why.cause) {
         verify_parts(c);
+        context_awaits_others(c);
+    }
     for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
         next = held_next(m);
         if (!concerns(change, m))

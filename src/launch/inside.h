@@ -238,6 +238,10 @@ void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void
 /* The sum of all counts so far. From any thread. */
 uint64_t tallies_launches(void);
 
+/* A launch of the kernel was counted; whether one was, on any GPU. */
+void tally_kernel_counted(const char *kernel);
+bool tally_kernel_is_counted(const char *kernel);
+
 /* ---- sampling (sampling.c) ------------------------------------------------------------------- */
 
 /* Until this is said, every launch is measured. Before the first launch. */
@@ -540,9 +544,9 @@ void stays_came(struct gp_stays *stays, double now);
 void stays_switched(struct gp_stays *stays, double seconds);
 /* The end of the stay: once launches were read, or after a second. */
 double stays_end(const struct gp_stays *stays);
-/* The time from which on one more switch is permitted: for the `first` stay of a context at once,
- * else as soon as all of them together take a tenth of the time. */
-double stays_permit(const struct gp_stays *stays, bool first);
+/* The time from which on one more switch is permitted, so that all of them together take a tenth of
+ * the time; at once where that does not matter (`in_any_case`). */
+double stays_permit(const struct gp_stays *stays, bool in_any_case);
 
 /* ---- contexts (contexts.c, context_rest.c, disturbed.c) -------------------------------------- */
 
@@ -551,6 +555,8 @@ struct gp_gpu {
     struct gp_stays stays;
     struct gp_context *holder; /* its session is there; NULL: nowhere, or sessions do not exclude */
     struct gp_context *last;   /* the last holder, while it is there */
+    unsigned contexts, most_contexts; /* that are there, and that were at one time */
+    unsigned first_stays;             /* of contexts */
     struct gp_collection_facts facts; /* of collections on it; no collector: not known yet */
     struct gp_gpu *next;
 };
@@ -676,6 +682,8 @@ bool context_collects(struct gp_context *context, struct gp_reason *why);
 
 /* True where the context collects, and the session is with another one. */
 bool context_is_away(const struct gp_context *context);
+/* True where its launches have waited long enough to be read. */
+bool context_is_due(const struct gp_context *context);
 /* True where no more launches may wait for the session there. */
 bool context_is_full(const struct gp_context *context);
 /* True where the session is there, or may come now: the stay with another context is over, or does
@@ -788,6 +796,7 @@ struct gp_measurement {
     struct gp_reason not_run, not_run_at_first; /* why a pass was not made */
     double duration_ns;                         /* of the kernel alone; 0: it was not timed */
     double since;                               /* seconds: the record waits to be read */
+    double added_before;                        /* seconds that we had added by then */
     enum { GP_EARLY_NONE, GP_EARLY_WRITTEN, GP_EARLY_AGAIN } early; /* its early line */
 
     struct gp_measurement *prev, *next;
@@ -917,10 +926,9 @@ void record_note_own_run(struct gp_measurement *m, bool again);
 /* True when it is time to read the context's launches: there is no room for more, or one has waited
  * for a second. */
 bool records_are_due(const struct gp_context *c);
-/* True where a launch waits to be read; and since when the first one does, in seconds of the clock
- * (INFINITY: none does). */
+/* True where a launch waits to be read; the first one; NULL: none does. */
 bool records_wait(const struct gp_context *c);
-double records_since(const struct gp_context *c);
+const struct gp_measurement *records_first(const struct gp_context *c);
 
 /* Records launches that were read already, as the session went from one pass to the next, and
  * writes down the known part of the others, in case the process ends before they are read. */

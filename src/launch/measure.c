@@ -154,10 +154,12 @@ static void leave_timed(struct gp_measurement *m)
 
 static void replay_now(struct gp_measurement *m)
 {
-    if (context_is_away(m->context))
+    if (context_is_away(m->context)) {
         leave_timed(m);
-    else
-        replay_at_once(m);
+        return;
+    }
+    context_awaits_others(m->context);
+    replay_at_once(m);
 }
 
 /* The program's own run, and behind it the replays of a launch that cannot wait. */
@@ -226,6 +228,7 @@ static CUresult measure_in_turn(struct gp_measurement *m, uint64_t turn)
     gp_launch_move(&m->member.state, step.kind == GP_STEP_COUNT      ? GP_LAUNCH_END
                                      : step.kind == GP_STEP_IDENTIFY ? GP_LAUNCH_IDENTIFY
                                                                      : GP_LAUNCH_SKIP);
+    context_awaits_others(c);
     return own_run_in_pass(m, &step);
 }
 
@@ -303,7 +306,7 @@ static void settle(struct gp_measurement *m, CUresult result)
     if (!m->kept)
         m->member.run.parameters = NULL;
     /* Reading waits for all there is in the context, and so for a kernel that was abandoned. */
-    if (!c->busy && records_are_due(c) && (c->dead || context_fetches_session(c, false)))
+    if (!c->busy && context_is_due(c) && (c->dead || context_fetches_session(c, false)))
         drain_context(c, !c->dead);
     else if (recorded)
         records_note(c);

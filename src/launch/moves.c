@@ -9,6 +9,7 @@
 #include "launch/inside.h"
 #include "launch/kernels.h"
 
+#include "base/added_time.h"
 #include "base/clock.h"
 #include "cuda/cupti.h"
 #include "gate/captures.h"
@@ -18,6 +19,10 @@
 #include <utlist.h>
 
 #define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
+/* A launch waits so many seconds for the session, of the program's own time and in all, before it is
+ * to go round. */
+#define OWN_SECONDS 1.0
+#define MOST_SECONDS 10.0
 #define LEAST_WAIT 0.01      /* seconds until a context that is at work is asked again */
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
@@ -36,6 +41,21 @@ bool context_is_full(const struct gp_context *c)
            (c->no_room && held_first(c));
 }
 
+/* While the session is with others most of the time may be theirs: that does not count. */
+static bool has_waited(const struct gp_measurement *m)
+{
+    const double seconds = gp_clock_seconds() - m->since;
+    return seconds - (gp_added_seconds() - m->added_before) > OWN_SECONDS || seconds > MOST_SECONDS;
+}
+
+bool context_is_due(const struct gp_context *c)
+{
+    const struct gp_measurement *first = records_first(c);
+    if (!context_is_away(c))
+        return records_are_due(c);
+    return context_is_full(c) || (first && has_waited(first));
+}
+
 /* ---- one move -------------------------------------------------------------------------------- */
 
 /* Where collections have their counters side by side no session stays with one of them. */
@@ -43,6 +63,7 @@ static void note_session(struct gp_context *c)
 {
     struct gp_gpu *g = c->gpu;
     g->facts = gp_collection_facts(c->collection);
+    g->first_stays += !c->had_session;
     c->had_session = true;
     c->unheld_since = 0;
     if (!g->facts.collector->leave)
@@ -120,20 +141,37 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
 
 /* ---- whether, and where to ------------------------------------------------------------------- */
 
+static bool has_new_kernel(const struct gp_context *c)
+{
+    const struct gp_measurement *m = c->launches;
+    while (m && (!m->kernel_name || tally_kernel_is_counted(m->kernel_name)))
+        m = m->next;
+    return m != NULL;
+}
+
+/* A context that is alone takes the session from nobody. Else each gets it once; of those that come
+ * in the position of others that have gone only one with a kernel that was not counted yet. */
+static bool has_it_in_any_case(const struct gp_context *c)
+{
+    const struct gp_gpu *g = c->gpu;
+    return g->contexts == 1 ||
+           (!c->had_session && (g->first_stays < g->most_contexts || has_new_kernel(c)));
+}
+
 bool context_may_have_session(const struct gp_context *c, bool in_need)
 {
     const struct gp_gpu *g = c->gpu;
     const double now = gp_clock_seconds();
     if (!context_is_away(c))
         return c->collection != NULL;
-    return !c->not_come.cause && now >= stays_permit(&g->stays, !c->had_session) &&
+    return !c->not_come.cause && now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
            (in_need || !g->holder || now >= stays_end(&g->stays));
 }
 
 double context_awaits_session(const struct gp_context *c)
 {
     const struct gp_gpu *g = c->gpu;
-    const double permitted = fmax(stays_permit(&g->stays, !c->had_session),
+    const double permitted = fmax(stays_permit(&g->stays, has_it_in_any_case(c)),
                                   gp_clock_seconds() + LEAST_WAIT);
     return g->holder ? fmax(permitted, stays_end(&g->stays)) : permitted;
 }
@@ -154,9 +192,11 @@ static double wants_since(const struct gp_context *c)
 {
     if (!context_is_away(c))
         return INFINITY;
-    if (records_are_due(c) || context_is_full(c))
-        return records_since(c);
-    return c->unheld_since > 0 ? c->unheld_since : INFINITY;
+    const struct gp_measurement *first = records_first(c);
+    if (context_is_due(c))
+        return first ? first->since : 0;
+    /* Launches that wait show more kernels if they wait until they are due. */
+    return c->unheld_since > 0 && !first ? c->unheld_since : INFINITY;
 }
 
 /* The context on the GPU that wants it longest, and may have it; NULL: there is none. */
@@ -217,13 +257,20 @@ static bool describe(struct gp_context *c, struct gp_reason *why)
     return true;
 }
 
-/* While the session is with another context, or was there last and may come back, this one's
- * collection does without. */
+/* True for the first context of all, and where a collection was only closed for a while; and where
+ * the context that had the session has gone. */
+static bool begins_with_session(const struct gp_context *c)
+{
+    const struct gp_gpu *g = c->gpu;
+    return !g->facts.collector || !g->facts.collector->leave || g->last == c ||
+           (!g->last && has_it_in_any_case(c));
+}
+
 static bool open_collection(struct gp_context *c, struct gp_reason *why)
 {
     const struct gp_gpu *g = c->gpu;
     *why = GP_NO_REASON;
-    if (!g->last || g->last == c)
+    if (begins_with_session(c))
         return move_to(c, why);
     c->collection =
         gp_collection_open_away(c->handle, &c->device, counter_names, &g->facts, why);
@@ -274,7 +321,7 @@ void contexts_read_others(const struct gp_context *context)
     struct gp_context *c;
     DL_FOREACH(contexts_first(), c)
     {
-        if (c == context || !c->collection || !records_wait(c) || !records_are_due(c) ||
+        if (c == context || !c->collection || !records_wait(c) || !context_is_due(c) ||
             (context_is_away(c) && c != next_on(c->gpu)))
             continue;
         read_if_at_rest(c);

@@ -134,8 +134,6 @@ static bool is_ready(struct gp_context *c)
         const bool timed = is_to_be_timed(c);
         if (timed)
             timed_only_until(c->handle, &c->device, GP_COUNTERS_AWAY, context_awaits_session(c));
-        else if (!context_is_away(c))
-            context_awaits_others(c);
         return !timed;
     }
     if (why.cause)

@@ -2,6 +2,7 @@
  * batch at once. Used with the gate locked. */
 #include "launch/inside.h"
 
+#include "base/added_time.h"
 #include "base/clock.h"
 #include "counters/states.h"
 
@@ -58,8 +59,10 @@ void record_make(struct gp_measurement *m, bool goes_on)
     m->not_run = m->not_run_at_first = why_not_run(m, goes_on);
     record_time(m);
     m->record.overhead_ms = 1e3 * (gp_clock_seconds() - m->started);
-    if (m->since == 0)
-        m->since = gp_clock_seconds();
+    if (m->since > 0)
+        return;
+    m->since = gp_clock_seconds();
+    m->added_before = gp_added_seconds();
 }
 
 void record_amend(struct gp_measurement *m, double added_ms, struct gp_reason broken_off)
@@ -76,7 +79,7 @@ static bool waits(const struct gp_measurement *m)
     return m->kernel_name && m->since > 0;
 }
 
-static const struct gp_measurement *first_waiting(const struct gp_context *c)
+const struct gp_measurement *records_first(const struct gp_context *c)
 {
     const struct gp_measurement *m = c->launches;
     while (m && !waits(m))
@@ -86,18 +89,12 @@ static const struct gp_measurement *first_waiting(const struct gp_context *c)
 
 bool records_wait(const struct gp_context *c)
 {
-    return first_waiting(c) != NULL;
-}
-
-double records_since(const struct gp_context *c)
-{
-    const struct gp_measurement *first = first_waiting(c);
-    return first ? first->since : INFINITY;
+    return records_first(c) != NULL;
 }
 
 bool records_are_due(const struct gp_context *c)
 {
-    const struct gp_measurement *first = first_waiting(c);
+    const struct gp_measurement *first = records_first(c);
     return gp_collection_is_full(c->collection) ||
            (first && gp_clock_seconds() - first->since > MOST_SECONDS);
 }
@@ -144,6 +141,8 @@ static void take_early(const struct gp_measurement *m)
 static void record(struct gp_measurement *m)
 {
     read_and(take_whole, m);
+    if (!m->record.skipped.cause)
+        tally_kernel_counted(m->kernel_name);
     m->since = 0;
 }
 

@@ -4,8 +4,7 @@
 
 /* Seconds that the session stays with a context whose batch is not full. */
 #define LONGEST_STAY 1.0
-/* All switches of the session may take that part of the time. Each context gets it once in any
- * case. */
+/* All switches of the session may take that part of the time. */
 #define MOST_OF_TIME 0.1
 
 void stays_begin(struct gp_stays *s, double now)
@@ -30,7 +29,7 @@ double stays_end(const struct gp_stays *s)
     return s->read ? s->came : s->came + LONGEST_STAY;
 }
 
-double stays_permit(const struct gp_stays *s, bool first)
+double stays_permit(const struct gp_stays *s, bool in_any_case)
 {
-    return first ? s->began : s->began + (s->spent + s->last) / MOST_OF_TIME;
+    return in_any_case ? s->began : s->began + (s->spent + s->last) / MOST_OF_TIME;
 }

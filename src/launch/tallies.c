@@ -23,6 +23,7 @@ struct hashed_tally {
 
 struct named_kernel {
     struct hashed_tally *tallies;
+    bool counted; /* a launch of it was */
     UT_hash_handle hh;
     char name[];
 };
@@ -35,12 +36,19 @@ static struct gp_tally rest; /* those without a tally of their own */
 static struct gp_tally *_Atomic first;
 static struct gp_tally *last;
 
+/* Locked. NULL where it has no tally. */
+static struct named_kernel *known_kernel(const char *name)
+{
+    struct named_kernel *kernel = NULL;
+    HASH_FIND(hh, kernels, name, strlen(name), kernel);
+    return kernel;
+}
+
 /* Locked. NULL when out of memory. */
 static struct named_kernel *find_kernel(const char *name)
 {
-    size_t length = strlen(name);
-    struct named_kernel *k = NULL;
-    HASH_FIND(hh, kernels, name, length, k);
+    const size_t length = strlen(name);
+    struct named_kernel *k = known_kernel(name);
     if (k)
         return k;
     k = calloc(1, sizeof(*k) + length + 1);
@@ -85,9 +93,8 @@ static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
 static struct gp_tally *find(const char *name, const struct key *key)
 {
     static struct gp_say_limit once;
-    struct named_kernel *kernel = NULL;
+    struct named_kernel *kernel = known_kernel(name);
     struct hashed_tally *t = NULL;
-    HASH_FIND(hh, kernels, name, strlen(name), kernel);
     if (kernel)
         HASH_FIND(hh, kernel->tallies, key, sizeof(*key), t);
     if (t)
@@ -141,6 +148,24 @@ void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void
                 visit(user, &counted);
         }
     }
+}
+
+void tally_kernel_counted(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    struct named_kernel *kernel = known_kernel(name);
+    if (kernel)
+        kernel->counted = true;
+    pthread_mutex_unlock(&lock);
+}
+
+bool tally_kernel_is_counted(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    const struct named_kernel *kernel = known_kernel(name);
+    const bool counted = !kernel || kernel->counted;
+    pthread_mutex_unlock(&lock);
+    return counted;
 }
 
 uint64_t tallies_launches(void)
