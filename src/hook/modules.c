@@ -202,13 +202,16 @@ static void leave_context(void *context)
         gp_timed_leave(context);
         gp_context_leave(context);
     }
-    /* Launches that are held in other contexts need their kernels. */
+    /* Launches that are held in other contexts need their kernels, and their memory. */
     if (context && locked)
         gp_captures_are_going(context, true);
-    gp_contexts_before_change(&(struct gp_program_change){0}, locked, false);
+    gp_contexts_before_change(&(struct gp_program_change){.context = context}, locked, false);
     if (context && locked)
         gp_captures_are_going(context, false); /* the driver may refuse, or others have it */
-    gp_kernels_forget(NULL, false);
+    if (context)
+        gp_kernels_forget_context(context);
+    else
+        gp_kernels_forget(NULL, false);
     gp_gate_unlock_queued(locked);
 }
 

@@ -8,13 +8,14 @@
 
 struct gp_measurement;
 
-/* The thing about to change: memory, where bytes are given; one function, module or stream; else
- * all. */
+/* The thing about to change: memory, where bytes are given; one function, module, stream or context;
+ * else all. */
 struct gp_program_change {
     CUdeviceptr address;
     uint64_t bytes;
     CUfunction function;
     const void *module; /* or library */
+    CUcontext context;  /* its modules and its memory go */
     CUstream stream;
 };
 

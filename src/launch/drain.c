@@ -255,6 +255,11 @@ void drain_context(struct gp_context *c, bool alive)
     free_retired(c, alive);
 }
 
+static bool is_reached(const void *copy, CUdeviceptr address, uint64_t bytes)
+{
+    return gp_held_copy_reaches(copy, address, bytes);
+}
+
 static bool concerns(const struct gp_program_change *change, const struct gp_measurement *m)
 {
     if (change->bytes)
@@ -263,6 +268,9 @@ static bool concerns(const struct gp_program_change *change, const struct gp_mea
         return kernel_is(m->kernel, change->function);
     if (change->module)
         return !m->kernel->module || m->kernel->module == change->module;
+    if (change->context)
+        return kernel_goes_with(m->kernel, change->context) ||
+               gp_buffers_go_with(change->context, is_reached, m->copy);
     return !change->stream || change->stream == m->call->stream;
 }
 
@@ -322,7 +330,8 @@ bool context_is_concerned(const struct gp_context *c, const struct gp_program_ch
         m = held_next(m);
     /* Where everything changes the room of launches that were given up is wanted back, too, and
      * memory that they kept. */
-    bool all = !change->bytes && !change->function && !change->module && !change->stream;
+    bool all = !change->bytes && !change->function && !change->module && !change->context &&
+               !change->stream;
     return m || (all && (held_any_unwritten(c) || gp_retired_any()));
 }
 

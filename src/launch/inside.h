@@ -408,6 +408,10 @@ bool kernel_polls(CUfunction function);
 /* True where the handle, of a function or of a kernel, is one of its. */
 bool kernel_is(const struct gp_kernel *kernel, CUfunction handle);
 
+/* True where it goes with the context, or may, as it is not known to be of a module of another one.
+ */
+bool kernel_goes_with(const struct gp_kernel *kernel, CUcontext context);
+
 /* Its name in messages. */
 const char *kernel_shown(struct gp_kernel *kernel);
 
@@ -567,7 +571,8 @@ struct gp_gpu {
 struct gp_context {
     CUcontext handle;
     struct gp_gpu *gpu;
-    bool had_session;         /* the session was there */
+    bool had_session;         /* the session was there, and not cut short */
+    enum { GP_LATER_STAY, GP_FIRST_STAY, GP_OF_ROUND } stay; /* the last one; in the first round */
     double unheld_since;      /* a launch could not wait for the session; 0: none since it left */
     bool no_room;             /* for one more copy, beside those that wait for the session */
     struct gp_reason not_come; /* the session could not be had, for that reason */

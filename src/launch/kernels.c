@@ -421,6 +421,31 @@ bool gp_kernels_collected_somewhere(void)
     return somewhere;
 }
 
+bool kernel_goes_with(const struct gp_kernel *k, CUcontext context)
+{
+    const CUcontext own = k->module ? gp_module_context(k->module) : NULL;
+    return !own || own == context;
+}
+
+/* Those of other contexts may be patched by sessions there, which go on. */
+void gp_kernels_forget_context(CUcontext context)
+{
+    struct gp_kernel *k, *next;
+    pthread_rwlock_wrlock(&lock);
+    atomic_fetch_add_explicit(&times_forgotten, 1, memory_order_release);
+    HASH_ITER(hh, kernels, k, next)
+    {
+        if (!kernel_goes_with(k, context))
+            continue;
+        unknown_held = unknown_held || is_held(k);
+        unknown_collected = unknown_collected || k->collected;
+        HASH_DEL(kernels, k);
+        free_kernel(k);
+    }
+    pthread_rwlock_unlock(&lock);
+    sampling_forget();
+}
+
 void gp_kernels_forget(const void *module, bool is_library)
 {
     bool collected = false;

@@ -57,5 +57,7 @@ bool gp_kernels_collected_somewhere(void);
  * to be given to others; all of them with NULL. How often they were launched stays known, by their
  * names. */
 void gp_kernels_forget(const void *module, bool is_library);
+/* Drops those that go with a context, or may. */
+void gp_kernels_forget_context(CUcontext context);
 
 #endif

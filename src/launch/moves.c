@@ -56,6 +56,17 @@ bool context_is_due(const struct gp_context *c)
     return context_is_full(c) || (first && has_waited(first));
 }
 
+/* True for one of the first round: so many contexts as there were at one time get the session once,
+ * older ones before those that come when others have gone. */
+static bool is_of_first_round(const struct gp_context *c)
+{
+    const struct gp_context *o;
+    unsigned before = c->gpu->first_stays;
+    for (o = contexts_first(); o && o != c; o = o->next)
+        before += o->gpu == c->gpu && !o->had_session;
+    return !c->had_session && before < c->gpu->most_contexts;
+}
+
 /* ---- one move -------------------------------------------------------------------------------- */
 
 /* Where collections have their counters side by side no session stays with one of them. */
@@ -63,7 +74,8 @@ static void note_session(struct gp_context *c)
 {
     struct gp_gpu *g = c->gpu;
     g->facts = gp_collection_facts(c->collection);
-    g->first_stays += !c->had_session;
+    c->stay = c->had_session ? GP_LATER_STAY : is_of_first_round(c) ? GP_OF_ROUND : GP_FIRST_STAY;
+    g->first_stays += c->stay == GP_OF_ROUND;
     c->had_session = true;
     c->unheld_since = 0;
     if (!g->facts.collector->leave)
@@ -78,9 +90,20 @@ void context_loses_session(struct gp_context *c)
         c->gpu->holder = NULL;
 }
 
+/* The first stay of a context that another one in need has cut short does not count. */
+static void note_cut_short(struct gp_context *c)
+{
+    struct gp_gpu *g = c->gpu;
+    if (c->stay == GP_LATER_STAY || gp_clock_seconds() >= stays_end(&g->stays))
+        return;
+    g->first_stays -= c->stay == GP_OF_ROUND;
+    c->had_session = false;
+}
+
 /* The context is current and idle. One whose last replay did not end cannot be left in order. */
 static void end_stay(struct gp_context *c, double *took)
 {
+    note_cut_short(c);
     context_read_all(c, true);
     const double began = gp_clock_seconds();
     if (context_goes_on(c)) {
@@ -149,13 +172,12 @@ static bool has_new_kernel(const struct gp_context *c)
     return m != NULL;
 }
 
-/* A context that is alone takes the session from nobody. Else each gets it once; of those that come
- * in the position of others that have gone only one with a kernel that was not counted yet. */
+/* A context that is alone takes the session from nobody. Else each gets it once in a first round;
+ * one that comes later only for a kernel that was not counted yet. */
 static bool has_it_in_any_case(const struct gp_context *c)
 {
-    const struct gp_gpu *g = c->gpu;
-    return g->contexts == 1 ||
-           (!c->had_session && (g->first_stays < g->most_contexts || has_new_kernel(c)));
+    return c->gpu->contexts == 1 || is_of_first_round(c) ||
+           (!c->had_session && has_new_kernel(c));
 }
 
 bool context_may_have_session(const struct gp_context *c, bool in_need)

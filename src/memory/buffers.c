@@ -308,6 +308,20 @@ bool gp_buffer_of_owner(const void *owner, CUdeviceptr *address, uint64_t *bytes
     return first != NULL;
 }
 
+bool gp_buffers_go_with(CUcontext context, gp_is_asked_for *is_asked_for, const void *data)
+{
+    const struct gp_buffer *buffer;
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(list, buffer)
+    {
+        found = found || ((!buffer->context || buffer->context == context) &&
+                          is_asked_for(data, buffer->address, buffer->size));
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 void buffers_drop_owner(const void *owner)
 {
     if (owner)

@@ -86,6 +86,10 @@ void gp_buffer_put_back(struct gp_buffer *buffer);
 
 /* The first global of the module at *address or behind it; false where there is none. */
 bool gp_buffer_of_owner(const void *owner, CUdeviceptr *address, uint64_t *bytes);
+/* True where some buffer is asked for that goes with the context, or may, as no context owns it.
+ * `is_asked_for` calls nothing of this file. */
+typedef bool gp_is_asked_for(const void *data, CUdeviceptr address, uint64_t bytes);
+bool gp_buffers_go_with(CUcontext context, gp_is_asked_for *is_asked_for, const void *data);
 /* Before a context is destroyed: notes the driver's answer for buffers that no context owns, as
  * they may go with it, and others come to lie there. */
 void gp_memory_context_going(CUcontext context);
