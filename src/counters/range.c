@@ -66,15 +66,19 @@ static unsigned most_members(const struct gp_range_collection *c)
     return ranges < GP_MOST_MEMBERS ? ranges : GP_MOST_MEMBERS;
 }
 
-/* The SASS metrics are set up behind the first session of the context. */
+/* The SASS metrics are set up behind the first session of the context. Launches that wait for it in
+ * vain stay open, so that they have the reason. */
 static bool range_come(struct gp_collection *collection, struct gp_reason *why)
 {
     struct gp_range_collection *c = range_collection_of(collection);
+    const struct gp_batch_facts before = c->base.facts;
     /* Whether the counters are free shows when they are taken. */
     if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))
         range_collection_lose_session(c, *why);
-    if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION)
+    if (!c->session && why->cause != GP_CAUSE_NO_PERMISSION) {
+        c->base.facts = before;
         return false;
+    }
     if (c->came)
         return true;
     c->came = true;

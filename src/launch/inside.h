@@ -39,7 +39,10 @@ struct gp_timed_stream;
 #define GP_COMMUNICATES GP_REASON(COMMUNICATES)
 
 /* Why a launch is only timed that could not wait for the session of its GPU. */
-#define GP_COUNTERS_AWAY GP_REASON(COUNTERS_AWAY)
+#define GP_COUNTERS_AWAY           \
+    GP_REASON_TEXT(COUNTERS_AWAY, \
+                   "only timed, as the GPU's counters were at work in another context of the " \
+                   "program")
 
 /* Why a kernel of a graph has no time of its own where launches are only timed. */
 #define GP_WHOLE_GRAPH               \
@@ -591,6 +594,7 @@ struct gp_context {
     bool wait_failed;          /* the last wait for those, or for work in front of them */
     double deferred_backoff;   /* as `backoff`, of these waits */
     double start_backoff;      /* of waits for the next of those to start */
+    double others_backoff;     /* of waits for it before launches of other contexts are counted */
     bool deferred_stuck;       /* such launches took too long, and are not waited for any more */
     double deferred_seconds;   /* that those took which were not waited for, as expected */
     struct gp_clock *clocks;   /* of launches that were not waited for; free at present */
@@ -702,8 +706,8 @@ double context_awaits_session(const struct gp_context *context);
 /* The session has been closed with its collection, or the context goes. */
 void context_loses_session(struct gp_context *context);
 
-/* Waits until other contexts of the GPU are at rest, as their work would be counted: as long as a
- * wait may last. */
+/* Waits until other contexts of the GPU are at rest, as their work would be counted: a tenth of a
+ * second at most, and less where the last wait for one was in vain. */
 void context_awaits_others(const struct gp_context *context);
 
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own

@@ -12,6 +12,7 @@
 #include "base/added_time.h"
 #include "base/clock.h"
 #include "cuda/cupti.h"
+#include "cuda/wait.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
 
@@ -23,6 +24,7 @@
  * to go round. */
 #define OWN_SECONDS 1.0
 #define MOST_SECONDS 10.0
+#define OTHERS_WORK 0.1      /* seconds that work of another context is waited for */
 #define LEAST_WAIT 0.01      /* seconds until a context that is at work is asked again */
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
@@ -327,13 +329,16 @@ bool context_collects(struct gp_context *c, struct gp_reason *why)
 void context_awaits_others(const struct gp_context *c)
 {
     struct gp_context *o;
-    double waited;
     DL_FOREACH(contexts_first(), o)
     {
-        if (o == c || o->gpu != c->gpu || context_is_held_up(o) || gp_captures_are_in(o->handle) ||
-            !context_push(o))
+        if (o == c || o->gpu != c->gpu || !gp_cuda.cuCtxRecordEvent || context_is_held_up(o) ||
+            gp_captures_are_in(o->handle) || !context_push(o))
             continue;
-        context_wait(o, gp_wait_limit(), &waited);
+        const double began = gp_clock_seconds();
+        const double most = fmin(OTHERS_WORK, gp_wait_limit());
+        CUresult rest =
+            gp_wait_for_context(o->handle, o->asked, backoff_limit(most, o->others_backoff));
+        backoff_note(&o->others_backoff, rest, gp_clock_seconds() - began);
         gp_context_pop();
     }
 }

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# Several contexts on one GPU, whose session counts in one of them at a time (src/launch/moves.c). No test
+# takes a time: they count how often the session was opened, and hold the time that this took against that of
+# the run, which holds on any machine.
+
+load common
+
+setup_file() { export GPUPROF_TIMEOUT=60; }
+
+# The milliseconds that an Enable, a Start, a Stop and a DecodeData take with `slowcounters`.
+switch_ms=320
+
+# alternating WORD...: the program, with gpuprof and without.
+alternating() {
+    rm -f "$GPUSIM_PROFILER"
+    same_with_and_without "$programs/alternating_linked" "$@"
+    [ "$(grep -c '"type":"launch"' "$profile")" -eq "$(sed 's/.*, \([0-9]*\) launches$/\1/' "$BATS_TEST_TMPDIR/ours.out")" ]
+}
+
+setup_session() { export GPUSIM_PROFILER=$BATS_TEST_TMPDIR/profiler; }
+
+# opened: how often the session was.
+opened() { grep -c enable "$GPUSIM_PROFILER" || true; }
+
+# covered: for each kernel in each context so many launches with all counters of the default metrics, least first.
+covered() {
+    grep '"type":"launch"' "$profile" | awk '
+        { match($0, /"context":[0-9]*/); k = substr($0, RSTART, RLENGTH)
+          match($0, /"kernel":"[^"]*/); k = k substr($0, RSTART, RLENGTH)
+          all = /"dram__bytes_read.sum":[0-9]/ && /"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum":[0-9]/ &&
+              /"gpu__time_duration.sum":[0-9]/
+          n[k] += all }
+        END { for (k in n) print n[k] }' | sort -n
+}
+
+# away: the launches that were only timed, as the counters were elsewhere; each has its time.
+away() {
+    grep '"skipped":"only timed, as the GPU.s counters were at work in another context' "$profile" >"$profile.away" || true
+    [ "$(grep -c '"gpu__time_duration.sum":[0-9]' "$profile.away" || true)" -eq "$(wc -l <"$profile.away")" ]
+    wc -l <"$profile.away"
+}
+
+# said: the number of launches of which the report says that.
+said() {
+    awk '/^ +[0-9]+ launch(es)? of .*: only timed, as the GPU.s counters/ { print $1; found = 1 }
+        END { if (!found) print 0 }' "$log"
+}
+
+# switched_seldom FREE: behind so many openings, all together have taken a tenth of the run time at most.
+switched_seldom() {
+    local ms
+    ms=$(sed -n 's/^{"type":"end".*"seconds":\([0-9.]*\).*/\1/p' "$profile" | awk '{ print int(1000 * $1) }')
+    [ "$(opened)" -le "$1" ] || [ $((10 * $(opened) * switch_ms)) -le "$ms" ]
+}
+
+@test "contexts of one thread, one launch after the other: the session is opened once in each" {
+    setup_session
+    alternating 6 20
+    [ "$(opened)" -eq 6 ]
+    [ "$(covered | sort -u)" = 10 ]
+    [ "$(said)" -eq 0 ]
+    # The contexts go before the process.
+    alternating 6 20 destroyed
+    [ "$(opened)" -eq 6 ]
+    [ "$(covered | sort -u)" = 10 ]
+}
+
+@test "threads with a context each" {
+    setup_session
+    alternating 4 20 threads destroyed
+    [ "$(opened)" -eq 4 ]
+    [ "$(covered | sort -u)" = 10 ]
+}
+
+@test "the session moves on in a tenth of the time, and what it has not counted is timed" {
+    setup_session
+    export GPUSIM_FAULTS=slowcounters
+    alternating 3 150
+    switched_seldom 3
+    # Each batch has room for 64 launches.
+    [ "$(covered | head -n 1)" -ge 20 ]
+    [ "$(away)" -gt 0 ]
+    [ "$(away)" -eq "$(said)" ]
+    alternating 3 150 threads
+    switched_seldom 3
+    [ "$(covered | head -n 1)" -ge 1 ]
+    [ "$(away)" -eq "$(said)" ]
+}
+
+@test "contexts that come and go beside others leave these their counters" {
+    setup_session
+    export GPUSIM_FAULTS=slowcounters
+    # One opening for each of the four, one for the second kernel of those that go, and one for a first stay that
+    # was cut short.
+    alternating 4 16 replaced
+    switched_seldom 6
+    [ "$(covered | tail -n 6 | sort -u)" = 8 ]
+    [ "$(away)" -eq "$(said)" ]
+}
+
+@test "memory is freed, and modules are unloaded, while the session is away" {
+    setup_session
+    alternating 4 24 freed
+    [ "$(opened)" -eq 4 ]
+    [ "$(covered | sort -u)" = 12 ]
+    # Each module that was counted takes its session with it; the last stays.
+    GPUSIM_FAULTS=slowcounters alternating 3 12 unloaded
+    [ "$(covered | head -n 1)" -ge 1 ]
+    [ "$(away)" -eq "$(said)" ]
+    ! grep -q "the launch's context was gone" "$profile" || false
+}
+
+@test "launches that cannot wait for the session" {
+    setup_session
+    # Page-locked memory: each is counted in its own run, or timed.
+    GPUSIM_FAULTS=slowcounters alternating 3 30 host
+    switched_seldom 3
+    [ "$(away)" -gt 0 ]
+    [ "$(away)" -eq "$(said)" ]
+    for replay in now off; do
+        GPUSIM_FAULTS=slowcounters GPUPROF_REPLAY=$replay alternating 3 30
+        switched_seldom 3
+        [ "$(away)" -gt 0 ]
+        [ "$(away)" -eq "$(said)" ]
+    done
+}
+
+@test "two GPUs have a session each" {
+    setup_session
+    GPUSIM_DEVICES=2 alternating 4 20 devices
+    [ "$(opened)" -eq 4 ]
+    [ "$(covered | sort -u)" = 10 ]
+    GPUSIM_DEVICES=2 alternating 2 100 devices
+    [ "$(opened)" -eq 2 ]
+    [ "$(covered | sort -u)" = 50 ]
+}
+
+@test "the session cannot be had in the second context" {
+    setup_session
+    GPUSIM_FAILS=cuptiRangeProfilerEnable@2+=busy alternating 2 20
+    [ "$(covered | sort -n | tr '\n' ' ')" = "0 0 10 10 " ]
+    [ "$(grep -c '"skipped":"the GPU.s counters are in use by another process' "$profile")" -eq 20 ]
+    [ "$(away)" -eq 0 ]
+}
