@@ -569,7 +569,7 @@ struct gp_range_collection {
     struct gp_range_session *session; /* NULL: it is away, or cannot be had */
     bool came;                        /* there was one, or it could not be had */
     struct gp_reason no_session;      /* why there is none */
-    double retry_at, retry_after; /* seconds */
+    double retry_at, retry_after;     /* seconds */
 
     struct gp_sass_session *sass;
     unsigned counted, uncounted; /* launches by that; in a row in vain */

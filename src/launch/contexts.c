@@ -114,8 +114,8 @@ static bool close_away(struct gp_context *c, const void *module)
     if (context_may_have_session(c, true))
         return close_in_time(c, false) != CUDA_ERROR_NOT_READY;
     const bool pushed = context_push(c);
-    drain_before_change(
-        c, &change, pushed && gp_captures() == 0 && context_rests(c, true) == CUDA_SUCCESS);
+    drain_before_change(c, &change,
+                        pushed && gp_captures() == 0 && context_rests(c, true) == CUDA_SUCCESS);
     if (pushed)
         gp_context_pop();
     return true;

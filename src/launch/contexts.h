@@ -8,8 +8,8 @@
 
 struct gp_measurement;
 
-/* The thing about to change: memory, where bytes are given; one function, module, stream or context;
- * else all. */
+/* The thing about to change: memory, where bytes are given; one function, module, stream or
+ * context; else all. */
 struct gp_program_change {
     CUdeviceptr address;
     uint64_t bytes;

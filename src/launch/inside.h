@@ -39,8 +39,8 @@ struct gp_timed_stream;
 #define GP_COMMUNICATES GP_REASON(COMMUNICATES)
 
 /* Why a launch is only timed that could not wait for the session of its GPU. */
-#define GP_COUNTERS_AWAY           \
-    GP_REASON_TEXT(COUNTERS_AWAY, \
+#define GP_COUNTERS_AWAY                                                                       \
+    GP_REASON_TEXT(COUNTERS_AWAY,                                                              \
                    "only timed, as the GPU's counters were at work in another context of the " \
                    "program")
 
@@ -541,16 +541,20 @@ void clocks_free(struct gp_clock **list, bool context_alive);
 struct gp_stays {
     double began;       /* the GPU is in use since then */
     double came;        /* the session, to the context that has it */
+    double used;        /* the last launch of that context */
     bool read;          /* launches of that context were read since */
     double spent, last; /* that all switches took, and the last one */
 };
 
-/* The GPU is used from now on; the session has come to a context; a switch took so long. */
+/* The GPU is used from now on; the session has come to a context; a launch is made there; a switch
+ * took so long. */
 void stays_begin(struct gp_stays *stays, double now);
 void stays_came(struct gp_stays *stays, double now);
+void stays_used(struct gp_stays *stays, double now);
 void stays_switched(struct gp_stays *stays, double seconds);
-/* The end of the stay: once launches were read, or after a second. */
-double stays_end(const struct gp_stays *stays);
+/* The end of the stay, for a context whose launches wait since then: once others were read, or
+ * after a second; at once where the context with the session has made no launch since. */
+double stays_end(const struct gp_stays *stays, double since);
 /* The time from which on one more switch is permitted, so that all of them together take a tenth of
  * the time; at once where that does not matter (`in_any_case`). */
 double stays_permit(const struct gp_stays *stays, bool in_any_case);
@@ -574,12 +578,12 @@ struct gp_gpu {
 struct gp_context {
     CUcontext handle;
     struct gp_gpu *gpu;
-    bool had_session;         /* the session was there, and not cut short */
+    bool had_session; /* the session was there, and not cut short */
     enum { GP_LATER_STAY, GP_FIRST_STAY, GP_OF_ROUND } stay; /* the last one; in the first round */
-    double unheld_since;      /* a launch could not wait for the session; 0: none since it left */
-    bool no_room;             /* for one more copy, beside those that wait for the session */
+    double unheld_since;       /* a launch could not wait for the session; 0: none since it left */
+    bool no_room;              /* for one more copy, beside those that wait for the session */
     struct gp_reason not_come; /* the session could not be had, for that reason */
-    struct gp_device device; /* CUPTI's part once it is `described`: the context was idle then */
+    struct gp_device device;   /* CUPTI's part once it is `described`: the context was idle then */
     bool described;
     bool time_limited;                /* the GPU drives a display: it ends kernels that take long */
     struct gp_collection *collection; /* NULL: nothing is collected there at present */
@@ -702,6 +706,9 @@ bool context_may_have_session(const struct gp_context *context, bool in_need);
 bool context_fetches_session(struct gp_context *context, bool in_need);
 /* The session comes to the context at that time at the earliest, as far as is known. */
 double context_awaits_session(const struct gp_context *context);
+
+/* A launch is made there. */
+void context_notes_launch(struct gp_context *context);
 
 /* The session has been closed with its collection, or the context goes. */
 void context_loses_session(struct gp_context *context);

@@ -334,7 +334,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     if (!m->snapshot && gp_divided_all_written())
         drain_here(c);
     measurement_enter(m);
-    CUresult result = m->snapshot                      ? measure_by_replay(m)
+    CUresult result = m->snapshot                     ? measure_by_replay(m)
                       : !counts || context_is_away(c) ? measure_time(m)
                                                       : measure_in_turn(m, turn);
     note_without_hardware(c);

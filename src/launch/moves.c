@@ -20,12 +20,12 @@
 #include <utlist.h>
 
 #define OTHERS_TIMEOUT 0.001 /* seconds for an event in an idle context: asked at every launch */
-/* A launch waits so many seconds for the session, of the program's own time and in all, before it is
- * to go round. */
+/* A launch waits so many seconds for the session, of the program's own time and in all, before it
+ * is to go round. */
 #define OWN_SECONDS 1.0
 #define MOST_SECONDS 10.0
-#define OTHERS_WORK 0.1      /* seconds that work of another context is waited for */
-#define LEAST_WAIT 0.01      /* seconds until a context that is at work is asked again */
+#define OTHERS_WORK 0.1 /* seconds that work of another context is waited for */
+#define LEAST_WAIT 0.01 /* seconds until a context that is at work is asked again */
 
 static bool counter_names(const struct gp_device *device, const char ***list, size_t *count)
 {
@@ -96,7 +96,7 @@ void context_loses_session(struct gp_context *c)
 static void note_cut_short(struct gp_context *c)
 {
     struct gp_gpu *g = c->gpu;
-    if (c->stay == GP_LATER_STAY || gp_clock_seconds() >= stays_end(&g->stays))
+    if (c->stay == GP_LATER_STAY || gp_clock_seconds() >= stays_end(&g->stays, 0))
         return;
     g->first_stays -= c->stay == GP_OF_ROUND;
     c->had_session = false;
@@ -178,8 +178,14 @@ static bool has_new_kernel(const struct gp_context *c)
  * one that comes later only for a kernel that was not counted yet. */
 static bool has_it_in_any_case(const struct gp_context *c)
 {
-    return c->gpu->contexts == 1 || is_of_first_round(c) ||
-           (!c->had_session && has_new_kernel(c));
+    return c->gpu->contexts == 1 || is_of_first_round(c) || (!c->had_session && has_new_kernel(c));
+}
+
+/* 0 where no launch waits. */
+static double waits_since(const struct gp_context *c)
+{
+    const struct gp_measurement *first = records_first(c);
+    return first ? first->since : 0;
 }
 
 bool context_may_have_session(const struct gp_context *c, bool in_need)
@@ -189,15 +195,15 @@ bool context_may_have_session(const struct gp_context *c, bool in_need)
     if (!context_is_away(c))
         return c->collection != NULL;
     return !c->not_come.cause && now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
-           (in_need || !g->holder || now >= stays_end(&g->stays));
+           (in_need || !g->holder || now >= stays_end(&g->stays, waits_since(c)));
 }
 
 double context_awaits_session(const struct gp_context *c)
 {
     const struct gp_gpu *g = c->gpu;
-    const double permitted = fmax(stays_permit(&g->stays, has_it_in_any_case(c)),
-                                  gp_clock_seconds() + LEAST_WAIT);
-    return g->holder ? fmax(permitted, stays_end(&g->stays)) : permitted;
+    const double permitted =
+        fmax(stays_permit(&g->stays, has_it_in_any_case(c)), gp_clock_seconds() + LEAST_WAIT);
+    return g->holder ? fmax(permitted, stays_end(&g->stays, waits_since(c))) : permitted;
 }
 
 bool context_fetches_session(struct gp_context *c, bool in_need)
@@ -216,11 +222,10 @@ static double wants_since(const struct gp_context *c)
 {
     if (!context_is_away(c))
         return INFINITY;
-    const struct gp_measurement *first = records_first(c);
     if (context_is_due(c))
-        return first ? first->since : 0;
+        return waits_since(c);
     /* Launches that wait show more kernels if they wait until they are due. */
-    return c->unheld_since > 0 && !first ? c->unheld_since : INFINITY;
+    return c->unheld_since > 0 && !records_wait(c) ? c->unheld_since : INFINITY;
 }
 
 /* The context on the GPU that wants it longest, and may have it; NULL: there is none. */
@@ -296,8 +301,7 @@ static bool open_collection(struct gp_context *c, struct gp_reason *why)
     *why = GP_NO_REASON;
     if (begins_with_session(c))
         return move_to(c, why);
-    c->collection =
-        gp_collection_open_away(c->handle, &c->device, counter_names, &g->facts, why);
+    c->collection = gp_collection_open_away(c->handle, &c->device, counter_names, &g->facts, why);
     if (c->collection)
         results_device(&c->device);
     return c->collection != NULL;
@@ -323,7 +327,15 @@ bool context_collects(struct gp_context *c, struct gp_reason *why)
         go_round(c);
     if (!context_is_away(c))
         context_end_pass(c);
+    else if (gp_collection_is_full(c->collection) && !held_first(c))
+        drain_context(c, true); /* of launches that were only timed */
     return !closes_in_vain(c, why);
+}
+
+void context_notes_launch(struct gp_context *c)
+{
+    if (c->gpu->holder == c)
+        stays_used(&c->gpu->stays, gp_clock_seconds());
 }
 
 void context_awaits_others(const struct gp_context *c)

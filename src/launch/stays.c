@@ -14,8 +14,13 @@ void stays_begin(struct gp_stays *s, double now)
 
 void stays_came(struct gp_stays *s, double now)
 {
-    s->came = now;
+    s->came = s->used = now;
     s->read = false;
+}
+
+void stays_used(struct gp_stays *s, double now)
+{
+    s->used = now;
 }
 
 void stays_switched(struct gp_stays *s, double seconds)
@@ -24,9 +29,9 @@ void stays_switched(struct gp_stays *s, double seconds)
     s->last = seconds;
 }
 
-double stays_end(const struct gp_stays *s)
+double stays_end(const struct gp_stays *s, double since)
 {
-    return s->read ? s->came : s->came + LONGEST_STAY;
+    return s->read || s->used < since ? s->came : s->came + LONGEST_STAY;
 }
 
 double stays_permit(const struct gp_stays *s, bool in_any_case)

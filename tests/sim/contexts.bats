@@ -65,6 +65,13 @@ switched_seldom() {
     [ "$(covered | sort -u)" = 10 ]
 }
 
+@test "a context whose launches come behind those of another one has the session at once" {
+    setup_session
+    GPUSIM_FAULTS=slowcounters alternating 3 100 rows
+    [ "$(opened)" -eq 3 ]
+    [ "$(covered | sort -u)" = 50 ]
+}
+
 @test "threads with a context each" {
     setup_session
     alternating 4 20 threads destroyed

@@ -14,11 +14,23 @@ static void a_stay_lasts_a_second_or_until_launches_are_read(void **state)
     struct gp_stays s = {0};
     stays_begin(&s, 100);
     stays_came(&s, 103);
-    assert_float_equal(stays_end(&s), 104, 1e-9);
+    assert_float_equal(stays_end(&s, 0), 104, 1e-9);
     s.read = true;
-    assert_float_equal(stays_end(&s), 103, 1e-9);
+    assert_float_equal(stays_end(&s, 0), 103, 1e-9);
     stays_came(&s, 110);
-    assert_float_equal(stays_end(&s), 111, 1e-9);
+    assert_float_equal(stays_end(&s, 0), 111, 1e-9);
+}
+
+static void a_stay_ends_where_only_others_launch(void **state)
+{
+    (void)state;
+    struct gp_stays s = {0};
+    stays_begin(&s, 100);
+    stays_came(&s, 103);
+    assert_float_equal(stays_end(&s, 102.5), 104, 1e-9);
+    assert_float_equal(stays_end(&s, 103.2), 103, 1e-9);
+    stays_used(&s, 103.3);
+    assert_float_equal(stays_end(&s, 103.2), 104, 1e-9);
 }
 
 /* The last one is what the next one is expected to take. */
@@ -72,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stay_lasts_a_second_or_until_launches_are_read),
+        cmocka_unit_test(a_stay_ends_where_only_others_launch),
         cmocka_unit_test(switches_take_a_tenth_of_the_time),
         cmocka_unit_test(a_switch_that_is_due_in_any_case_is_permitted_and_counted),
         cmocka_unit_test(in_a_long_run_no_more_than_a_tenth_is_spent),

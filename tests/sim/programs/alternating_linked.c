@@ -1,9 +1,10 @@
 /*
- * alternating_linked CONTEXTS ROUNDS [WORD...]: several contexts of one process, into which kernels are
- * launched one after the other: one launch into each in every round. Two kernels take their turns. Each
- * launch makes x = 2 * x + 1 of every element, so that one that runs twice, or from the wrong memory, is
- * seen. The words:
+ * alternating_linked CONTEXTS ROUNDS [WORD...]: several contexts of one process, into which kernels
+ * are launched one after the other: one launch into each in every round. Two kernels take their
+ * turns. Each launch makes x = 2 * x + 1 of every element, so that one that runs twice, or from the
+ * wrong memory, is seen. The words:
  *
+ *   rows       each context makes all of its rounds before the next one
  *   threads    each context has a thread, which launches without a wait for the others
  *   destroyed  the contexts are destroyed at the end; else the process ends with them
  *   replaced   the last context is destroyed behind each round, and made anew
@@ -25,7 +26,7 @@ enum { N = 1000, MOST_CONTEXTS = 64, MOST_DOUBLED = 20 };
 
 static const char *const kernels[] = {"scale_in_place", "ordinary"};
 static int context_count, rounds;
-static bool in_threads, destroyed, replaced, unloaded, freed, on_host, on_devices, timed;
+static bool in_rows, in_threads, destroyed, replaced, unloaded, freed, on_host, on_devices, timed;
 static unsigned pause_ms;
 static void *image;
 
@@ -162,7 +163,9 @@ static void run_threads(struct owner *owners)
 static void run_rounds(struct owner *owners)
 {
     struct owner *last = &owners[context_count - 1];
-    for (int round = 0; round < rounds; round++) {
+    for (int i = 0; i < context_count && in_rows; i++)
+        run_thread(&owners[i]);
+    for (int round = 0; round < rounds && !in_rows; round++) {
         for (int i = 0; i < context_count; i++)
             launch_once(&owners[i], round, i);
         if (replaced && round < rounds - 1) {
@@ -184,9 +187,9 @@ static bool take_word(const char *word)
     static const struct {
         const char *word;
         bool *is;
-    } words[] = {{"threads", &in_threads}, {"destroyed", &destroyed}, {"replaced", &replaced},
-                 {"unloaded", &unloaded},  {"freed", &freed},         {"host", &on_host},
-                 {"devices", &on_devices}, {"time", &timed}};
+    } words[] = {{"rows", &in_rows},      {"threads", &in_threads}, {"destroyed", &destroyed},
+                 {"replaced", &replaced}, {"unloaded", &unloaded},  {"freed", &freed},
+                 {"host", &on_host},      {"devices", &on_devices}, {"time", &timed}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(word, words[i].word) == 0)
             return *words[i].is = true;
