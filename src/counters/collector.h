@@ -20,7 +20,7 @@ struct gp_collection {
     struct gp_batch batch;
     struct gp_batch_facts facts;
     unsigned most; /* launches in a batch */
-    bool away;     /* its session is with another context; what follows is known all the same */
+    bool away;     /* its session is with another context */
 };
 
 /* The facts of a collection that are those of all collections of its device. */

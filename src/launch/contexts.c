@@ -136,7 +136,7 @@ bool gp_contexts_close_collections(CUcontext context, const void *module)
     return closed;
 }
 
-/* Those with a session first: then it is free for the launches of the others. */
+/* Contexts with a session come first: then it is free for the launches of the others. */
 static bool close_at_end(bool away)
 {
     bool rest = true;

@@ -427,7 +427,7 @@ bool kernel_goes_with(const struct gp_kernel *k, CUcontext context)
     return !own || own == context;
 }
 
-/* Those of other contexts may be patched by sessions there, which go on. */
+/* Kernels that are not known to be of this context may be patched by sessions of others. */
 void gp_kernels_forget_context(CUcontext context)
 {
     struct gp_kernel *k, *next;

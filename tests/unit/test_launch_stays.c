@@ -33,7 +33,7 @@ static void a_stay_ends_where_only_others_launch(void **state)
     assert_float_equal(stays_end(&s, 103.2), 104, 1e-9);
 }
 
-/* The last one is what the next one is expected to take. */
+/* The next one is expected to take as long as the last. */
 static void switches_take_a_tenth_of_the_time(void **state)
 {
     (void)state;
@@ -57,7 +57,6 @@ static void a_switch_that_is_due_in_any_case_is_permitted_and_counted(void **sta
     assert_float_equal(stays_permit(&s, false), 200, 1e-9);
 }
 
-/* However long switches take: what the session may do is counted by the clock alone. */
 static void in_a_long_run_no_more_than_a_tenth_is_spent(void **state)
 {
     (void)state;

@@ -222,6 +222,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     pParams->pRangeProfilerObject = o;
     gpusim_write_later_fields(pParams, sizeof(*pParams));
     gpusim_takes_ms(300);
+    if (gpusim_driver()->fault("slowopen"))
+        gpusim_driver()->sleep_ms(100);
     note("enable", 0);
     return CUPTI_SUCCESS;
 }

@@ -25,7 +25,7 @@
  *                       that writes past the end of one writes into the rest of the block
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
- * slowflush, slowcode, laterparams, errno.
+ * slowopen, slowflush, slowcode, laterparams, errno.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H
