@@ -198,7 +198,7 @@ example_src = $(wildcard examples/*.cu)
 example_names = $(example_src:examples/%.cu=%)
 gpu_src = $(wildcard tests/gpu/programs/*.cu)
 # Programs of the simulator that run on a GPU too, with the kernels of tests/gpu/kernels.cu.
-gpu_shared = $(addprefix $(O)/tests/gpu/,blocked overrun returns)
+gpu_shared = $(addprefix $(O)/tests/gpu/,alternating blocked overrun returns)
 gpu_names = $(gpu_src:tests/gpu/programs/%.cu=%)
 examples: $(example_names:%=$(O)/examples/%) $(example_names:%=$(O)/examples/%-shared)
 bench_src = $(wildcard tests/gpu/bench_programs/*.cu)
