@@ -74,6 +74,10 @@ switched_seldom() {
     GPUSIM_FAULTS=slowopen alternating 3 100 rows
     [ "$(opened)" -eq 3 ]
     [ "$(covered | sort -u)" = 50 ]
+    # The first has launches that were not read.
+    GPUSIM_FAULTS=slowopen alternating 2 100 rows few
+    [ "$(opened)" -eq 2 ]
+    [ "$(covered | tr '\n' ' ')" = "1 1 50 50 " ]
 }
 
 @test "threads with a context each" {
