@@ -484,6 +484,9 @@ void sass_sessions_end(void);
 
 struct gp_sass_session;
 
+/* False where the context has gone that CUPTI was set up in for it. */
+bool sass_session_is_set_up(const struct gp_sass_session *s);
+
 /* True where the session counts every instruction beside. */
 bool sass_session_counts_instructions(const struct gp_sass_session *s);
 

@@ -140,9 +140,21 @@ static struct gp_collection *range_open(CUcontext context, const struct gp_devic
     return &c->base;
 }
 
+/* The context has gone that CUPTI was set up in. */
+static void drop_lost_sass(struct gp_range_collection *c)
+{
+    if (!c->sass || sass_session_is_set_up(c->sass))
+        return;
+    sass_session_close(c->sass, true);
+    c->sass = NULL;
+    c->no_sass = GP_REASON_TEXT(CONTEXT_GONE,
+                                "the context is gone that CUPTI's instrumented code was set up in");
+}
+
 static void range_enter(struct gp_collection *collection, struct gp_member *m)
 {
     struct gp_range_collection *c = range_collection_of(collection);
+    drop_lost_sass(c);
     m->hardware_lost = c->no_session;
     values_clear(c, m);
 }

@@ -79,6 +79,11 @@ bool sass_session_met_retries(const struct gp_sass_session *s)
     return s->retries;
 }
 
+bool sass_session_is_set_up(const struct gp_sass_session *s)
+{
+    return s->config->context != NULL;
+}
+
 bool sass_session_counts_instructions(const struct gp_sass_session *s)
 {
     return s && s->counts_everything;

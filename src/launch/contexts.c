@@ -23,6 +23,11 @@ struct gp_context *contexts_first(void)
     return contexts;
 }
 
+const struct gp_gpu *gpus_first(void)
+{
+    return gpus;
+}
+
 static struct gp_context *find(CUcontext handle)
 {
     struct gp_context *c;
@@ -129,8 +134,8 @@ bool gp_contexts_close_collections(CUcontext context, const void *module)
     {
         if (!c->collection || (context && c->handle != context))
             continue;
-        closed = (context_is_away(c) ? close_away(c, module)
-                                     : close_in_time(c, false) != CUDA_ERROR_NOT_READY) &&
+        closed = (module && context_is_away(c) ? close_away(c, module)
+                                               : close_in_time(c, false) != CUDA_ERROR_NOT_READY) &&
                  closed;
     }
     return closed;

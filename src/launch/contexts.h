@@ -39,9 +39,9 @@ bool gp_contexts_collect(void);
 bool gp_context_is_known(CUcontext handle);
 
 /* Closes the collections of a context, or of all (NULL), so that CUPTI frees the code that it has
- * patched there. Where the session is away only held launches of the module (NULL: all) are
- * concerned. False where something runs there that does not end, for which CUPTI would wait: then
- * that collection stays open. */
+ * patched there. For a module that goes: where the session is away only held launches of
+ * its kernels are concerned. False where something runs there that does not end, for which CUPTI
+ * would wait: then that collection stays open. */
 bool gp_contexts_close_collections(CUcontext context, const void *module);
 
 /* Ends collecting and frees our memory there; the context is about to go, or dead already. */

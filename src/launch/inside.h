@@ -624,8 +624,9 @@ struct gp_context {
 /* The context, which is current; NULL with the reason in *why, which is none for a context that has
  * failed and of which that was said. */
 struct gp_context *context_enter(CUcontext handle, struct gp_reason *why);
-/* The list of contexts, through `next`. */
+/* The lists of contexts, and of GPUs that had some, through `next`. */
 struct gp_context *contexts_first(void);
+const struct gp_gpu *gpus_first(void);
 /* Makes the context current for a while; false where it is dead or gone. */
 bool context_push(const struct gp_context *context);
 

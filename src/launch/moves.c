@@ -123,6 +123,9 @@ static void end_stay(struct gp_context *c, double *took)
  * were read. False where something is at work there, for which CUPTI would wait. */
 static bool leave(struct gp_context *c, double *took)
 {
+    /* Nothing can be read while a stream is being captured. */
+    if (gp_captures_are_in(c->handle))
+        return false;
     if (!context_push(c)) {
         context_close_collection(c, false);
         return true;
@@ -358,11 +361,13 @@ void context_awaits_others(const struct gp_context *c)
 void contexts_read_others(const struct gp_context *context)
 {
     struct gp_context *c;
+    for (const struct gp_gpu *g = gpus_first(); g; g = g->next)
+        if ((c = next_on(g)) && c != context)
+            read_if_at_rest(c);
     DL_FOREACH(contexts_first(), c)
     {
-        if (c == context || !c->collection || !records_wait(c) || !context_is_due(c) ||
-            (context_is_away(c) && c != next_on(c->gpu)))
-            continue;
-        read_if_at_rest(c);
+        if (c != context && c->collection && !context_is_away(c) && records_wait(c) &&
+            records_are_due(c))
+            read_if_at_rest(c);
     }
 }

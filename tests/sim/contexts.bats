@@ -113,6 +113,17 @@ switched_seldom() {
     all_are_timed
 }
 
+@test "a context goes for good, and the others launch on" {
+    setup_session
+    # CUPTI was set up for instrumented code in the first one.
+    alternating 3 140 goes
+    ! grep -q "CUPTI_ERROR" "$profile" || false
+    GPUSIM_FAULTS=slowopen alternating 2 60 goes destroyed
+    [ "$(opened)" -eq 2 ]
+    [ "$(covered | tr '\n' ' ')" = "15 15 30 30 " ]
+    all_are_timed
+}
+
 @test "memory is freed, and modules are unloaded, while the session is away" {
     setup_session
     alternating 4 24 freed

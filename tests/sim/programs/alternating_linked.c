@@ -8,6 +8,7 @@
  *   few        the first context makes two rounds only
  *   threads    each context has a thread, which launches without a wait for the others
  *   destroyed  the contexts are destroyed at the end; else the process ends with them
+ *   goes       the first context is destroyed behind half of the rounds, and launches no more
  *   replaced   the last context is destroyed behind each round, and made anew
  *   unloaded   in each round the next context unloads its module, and loads it again
  *   freed      in each round the next context frees its memory, and allocates it again
@@ -27,8 +28,8 @@ enum { N = 1000, MOST_CONTEXTS = 64, MOST_DOUBLED = 20 };
 
 static const char *const kernels[] = {"scale_in_place", "ordinary"};
 static int context_count, rounds;
-static bool in_rows, few, in_threads, destroyed, replaced, unloaded, freed, on_host, on_devices,
-    timed;
+static bool in_rows, few, in_threads, goes, destroyed, replaced, unloaded, freed, on_host,
+    on_devices, timed;
 static unsigned pause_ms;
 static void *image;
 
@@ -170,8 +171,12 @@ static void run_rounds(struct owner *owners)
     for (int i = 0; i < context_count && in_rows; i++)
         run_thread(&owners[i]);
     for (int round = 0; round < rounds && !in_rows; round++) {
-        for (int i = 0; i < context_count; i++)
+        for (int i = goes && 2 * round >= rounds; i < context_count; i++)
             launch_once(&owners[i], round, i);
+        if (goes && 2 * (round + 1) >= rounds && owners[0].context) {
+            destroy(&owners[0]);
+            owners[0].context = NULL;
+        }
         if (replaced && round < rounds - 1) {
             destroy(last);
             make(last);
@@ -191,10 +196,10 @@ static bool take_word(const char *word)
     static const struct {
         const char *word;
         bool *is;
-    } words[] = {{"rows", &in_rows},        {"few", &few},           {"threads", &in_threads},
-                 {"destroyed", &destroyed}, {"replaced", &replaced}, {"unloaded", &unloaded},
-                 {"freed", &freed},         {"host", &on_host},      {"devices", &on_devices},
-                 {"time", &timed}};
+    } words[] = {{"rows", &in_rows},        {"few", &few},     {"threads", &in_threads},
+                 {"destroyed", &destroyed}, {"goes", &goes},   {"replaced", &replaced},
+                 {"unloaded", &unloaded},   {"freed", &freed}, {"host", &on_host},
+                 {"devices", &on_devices},  {"time", &timed}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(word, words[i].word) == 0)
             return *words[i].is = true;
@@ -228,14 +233,15 @@ int main(int argc, char **argv)
     else
         run_rounds(owners);
     for (int i = 0; i < context_count; i++) {
+        launches += owners[i].launches;
+        if (!owners[i].context)
+            continue;
         enter(&owners[i]);
         check(&owners[i]);
         leave();
-        launches += owners[i].launches;
-    }
-    if (destroyed)
-        for (int i = 0; i < context_count; i++)
+        if (destroyed)
             destroy(&owners[i]);
+    }
     printf("alternating: ok, %d contexts, %d launches\n", context_count, launches);
     if (timed)
         printf("loop: %.9f s, %d launches\n", seconds() - began, launches);
