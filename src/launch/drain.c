@@ -74,12 +74,12 @@ static struct gp_reason not_to_be_replayed(const struct gp_context *c, bool aliv
 {
     if (!alive || c->dead)
         return why_not_at_rest(c);
-    if (context_is_away(c))
-        return gp_reason_or(c->not_come, GP_COUNTERS_AWAY);
     if (c->busy)
         return AT_WORK;
     if (gp_captures() > 0)
         return CAPTURED;
+    if (context_is_away(c))
+        return gp_reason_or(c->not_come, GP_COUNTERS_AWAY);
     struct gp_reason barred = gp_memory_replay_barred();
     return barred.cause ? barred : context_disturbed(c);
 }
