@@ -131,13 +131,14 @@ static bool leave(struct gp_context *c, double *took)
         return true;
     }
     CUresult rest = context_comes_to_rest(c, true, false);
-    c->busy = rest == CUDA_ERROR_NOT_READY; /* the next launch asks again, and does not wait */
+    const bool left = rest != CUDA_ERROR_NOT_READY;
+    c->busy = !left; /* the next launch asks again, and does not wait */
     if (rest == CUDA_SUCCESS)
         end_stay(c, took);
-    else if (!c->busy)
+    else if (left)
         context_close_collection(c, false);
     gp_context_pop();
-    return !c->busy;
+    return left;
 }
 
 /* False with the reason in *why, which is none where the context that has the session is at work.
