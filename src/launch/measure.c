@@ -260,6 +260,8 @@ static void note_without_hardware(struct gp_context *c)
     c->on_trial = passes.on_trial ? passes.no_hardware : GP_NO_REASON;
     if (!passes.no_hardware.cause)
         return;
+    /* Then nothing keeps the session there. */
+    c->gpu->stays.read = c->gpu->stays.read || (c == c->gpu->holder && !passes.instrumented);
     if (!passes.instrumented)
         timed_only_in(c->handle, &c->device, passes.no_hardware,
                       passes.no_hardware.cause == GP_CAUSE_COUNTERS_IN_USE);

@@ -167,4 +167,8 @@ switched_seldom() {
     [ "$(covered | sort -n | tr '\n' ' ')" = "0 0 10 10 " ]
     [ "$(grep -c '"skipped":"the GPU.s counters are in use by another process' "$profile")" -eq 20 ]
     [ "$(away)" -eq 0 ]
+    # In none.
+    GPUSIM_FAULTS=noprivileges alternating 3 20
+    [ "$(grep -c '"skipped":"no permission to read' "$profile")" -ge 40 ]
+    [ "$(away)" -le 10 ]
 }
