@@ -66,12 +66,11 @@ CUresult gp_launch_plainly(const struct gp_launch *call);
 void gp_launch_before_change(void);
 
 /* Before the program writes so many bytes there by a copy or a fill in the stream, and behind that,
- * in the same thread; 0: more, or in another way, which nothing needs to follow. Before work that
- * may write any memory. Held launches that saved parts of it make their passes, or go on to be held
- * (launch/program_writes.c). */
+ * in the same thread; 0: more, or in another way, which nothing needs to follow. Held launches that
+ * saved parts of the memory make their passes, or go on to be held (launch/program_writes.c). */
 void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream);
 void gp_launch_after_write(void);
-void gp_launch_before_other_work(void);
+
 /* Acts as gp_launch_before_change, and enters the gate before other threads launch again: a launch
  * that is held before the change is known would be replayed behind it. To be ended by
  * gp_gate_leave. */

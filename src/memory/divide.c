@@ -79,7 +79,7 @@ static bool may_be_divided(const struct gp_range_facts *facts)
            !facts->managed && !facts->not_ours.cause;
 }
 
-/* Those that are divided stay in the list of addresses. */
+/* Addresses in divided memory stay in the list. */
 static void keep_addresses_of_divided(struct gp_addresses *a)
 {
     unsigned count = 0;

@@ -15,10 +15,10 @@
 /* Allocations that are remembered in a context. */
 #define MOST_DIVIDED 256
 
-/* Of the list of all, and of its cuts. */
+/* The lock is of the list of all, and of its cuts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_divided *all;
-/* Those whose digests are up to date, or that a held launch reaches. */
+/* Allocations whose digests are up to date, or that a held launch reaches. */
 static atomic_uint watched;
 
 static void set(struct gp_divided *d, bool known, bool pending)

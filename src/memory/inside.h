@@ -674,7 +674,7 @@ struct gp_held_copy {
     uint64_t bytes;
     uint64_t made; /* by the time of memory that was freed */
     struct gp_segments segments;
-    /* Of divided memory: in the log of versions until no copy is held. */
+    /* A copy of divided memory is in the log of versions until no copy is held. */
     struct gp_divided **divided;
     size_t divided_count;
     struct gp_addresses *addresses;
@@ -717,7 +717,7 @@ CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
 CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread);
 
-/* The same, with an alarm where divided memory was not as its digests say. */
+/* Acts as snapshot_copy_few, with an alarm where divided memory was not as its digests say. */
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread);
 

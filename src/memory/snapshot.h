@@ -30,9 +30,9 @@ struct gp_reach {
     bool leads_no_further; /* its kernels read no addresses from memory */
     bool everything;       /* memory that is not reached is copied as well */
     bool verify;           /* gp_snapshot_verify will be asked for */
-    /* Of divided memory (memory/divided.h) only the parts are saved that the launch writes, as far
-     * as launches like it have shown. A number for its kernel, 0: it is no launch of one; and one
-     * for its kernel, its shape and its parameters but for addresses. */
+    /* Parts of divided memory (memory/divided.h) are saved alone where the launch writes them, as
+     * far as launches like it have shown. A number for its kernel, 0: it is no launch of one; and
+     * one for its kernel, its shape and its parameters but for addresses. */
     uint64_t kernel, work;
     uint64_t shape;       /* a number for its kernel and its shape */
     bool may_save_parts;  /* where it writes depends on nothing but its parameters and its memory */

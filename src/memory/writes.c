@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define FIRST_PART ((uint64_t)1 << 20)
-/* Of a launch like none before, of each piece. */
+/* Bytes that are saved of each piece for a launch like none before. */
 #define MOST_OF_UNKNOWN ((uint64_t)128 << 20)
 /* Works that are remembered; all are forgotten when there are more. */
 #define MOST_WORKS 16384
