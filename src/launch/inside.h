@@ -722,8 +722,8 @@ void context_awaits_others(const struct gp_context *context);
  * next launch may be far. */
 void contexts_read_others(const struct gp_context *context);
 
-/* Measures the launches that are held in contexts that come to rest within the bounded wait; others
- * stay held. With the gate locked, and nothing captured. */
+/* Measures the launches that are held in contexts that come to rest within the bounded wait, and
+ * may have the session; others stay held. With the gate locked, and nothing captured. */
 void contexts_drain_at_rest(void);
 
 /* Ends collecting everywhere, for good: the process ends. The counts are read and recorded;

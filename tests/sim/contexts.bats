@@ -151,6 +151,18 @@ switched_seldom() {
     done
 }
 
+@test "launches that wait in several contexts are measured where the window closes" {
+    setup_session
+    rm -f "$GPUSIM_PROFILER" "$profile"
+    { GPUPROF_WINDOW=launches:0:12 GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload \
+        "$programs/alternating_linked" 3 5 killed || true; } 2>/dev/null
+    [ "$(grep -c '^."launch",' "$profile")" -eq 12 ]
+    [ "$(opened)" -eq 3 ]
+    settle_early
+    [ "$(covered | sort -u)" = 2 ]
+    [ "$(away)" -eq 0 ]
+}
+
 @test "two GPUs have a session each" {
     setup_session
     GPUSIM_DEVICES=2 alternating 4 20 devices

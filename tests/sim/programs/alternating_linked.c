@@ -8,6 +8,7 @@
  *   few        the first context makes two rounds only
  *   threads    each context has a thread, which launches without a wait for the others
  *   destroyed  the contexts are destroyed at the end; else the process ends with them
+ *   killed     the process kills itself at the end
  *   goes       the first context is destroyed behind half of the rounds, and launches no more
  *   replaced   the last context is destroyed behind each round, and made anew
  *   unloaded   in each round the next context unloads its module, and loads it again
@@ -21,6 +22,7 @@
 #include "programs/snippets.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +30,7 @@ enum { N = 1000, MOST_CONTEXTS = 64, MOST_DOUBLED = 20 };
 
 static const char *const kernels[] = {"scale_in_place", "ordinary"};
 static int context_count, rounds;
-static bool in_rows, few, in_threads, goes, destroyed, replaced, unloaded, freed, on_host,
+static bool in_rows, few, in_threads, goes, destroyed, killed, replaced, unloaded, freed, on_host,
     on_devices, timed;
 static unsigned pause_ms;
 static void *image;
@@ -199,7 +201,7 @@ static bool take_word(const char *word)
     } words[] = {{"rows", &in_rows},        {"few", &few},     {"threads", &in_threads},
                  {"destroyed", &destroyed}, {"goes", &goes},   {"replaced", &replaced},
                  {"unloaded", &unloaded},   {"freed", &freed}, {"host", &on_host},
-                 {"devices", &on_devices},  {"time", &timed}};
+                 {"devices", &on_devices},  {"time", &timed},  {"killed", &killed}};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(word, words[i].word) == 0)
             return *words[i].is = true;
@@ -243,6 +245,8 @@ int main(int argc, char **argv)
             destroy(&owners[i]);
     }
     printf("alternating: ok, %d contexts, %d launches\n", context_count, launches);
+    if (killed)
+        (void)raise(SIGKILL);
     if (timed)
         printf("loop: %.9f s, %d launches\n", seconds() - began, launches);
     free(image);
