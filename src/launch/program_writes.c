@@ -11,6 +11,8 @@
 #include "launch/session.h"
 #include "memory/divided.h"
 
+#include <stdlib.h>
+
 struct write {
     CUdeviceptr to;
     uint64_t bytes;
@@ -19,7 +21,13 @@ struct write {
 };
 
 /* The write at hand, from its save to the digests behind it. */
-static _Thread_local struct gp_followed_write followed;
+static _Thread_local struct gp_followed_write *followed; /* NULL: there is none */
+
+static void forget(void)
+{
+    free(followed);
+    followed = NULL;
+}
 
 static bool follow(const struct write *w)
 {
@@ -27,9 +35,12 @@ static bool follow(const struct write *w)
     if (!w->bytes || gp_captures() > 0 || !gp_session_measures() || !gp_gate_lock_in_time())
         return false;
     const struct gp_context *c = stream_context(w->stream, &why);
-    const bool saved = c && c->snapshot && !c->busy && !c->dead && gp_captures() == 0 &&
-                       gp_snapshot_follow_write(c->snapshot, w->to, w->bytes, w->stream, &followed);
+    followed = malloc(sizeof(*followed));
+    const bool saved = followed && c && c->snapshot && !c->busy && !c->dead && gp_captures() == 0 &&
+                       gp_snapshot_follow_write(c->snapshot, w->to, w->bytes, w->stream, followed);
     gp_gate_unlock();
+    if (!saved)
+        forget();
     return saved;
 }
 
@@ -42,7 +53,7 @@ static void follow_at_work(void *write)
 void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream)
 {
     struct write w = {.to = to, .bytes = bytes, .stream = stream};
-    followed.count = 0;
+    forget(); /* a thread that was cancelled in a write */
     if (!gp_divided_is_there(to))
         return;
     gp_run_internal_work(follow_at_work, &w);
@@ -53,12 +64,12 @@ void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream)
 static void follow_behind(void *data)
 {
     (void)data;
-    gp_followed_write_ends(&followed);
+    gp_followed_write_ends(followed);
+    forget();
 }
 
 void gp_launch_after_write(void)
 {
-    if (followed.count)
+    if (followed)
         gp_run_internal_work(follow_behind, NULL);
-    followed.count = 0;
 }

@@ -59,8 +59,10 @@ static bool lend(struct gp_snapshot *s, uint64_t bytes)
 static bool lend_room(struct gp_snapshot *s)
 {
     const uint64_t most = s->arena.device_size, needed = s->versions.bytes + s->reached.needed;
+    struct gp_reason why;
     if (!s->divided_count)
-        return lend(s, s->reached.needed);
+        return final_lend(&s->final, &s->arena, s->reached.needed, &why) &&
+               !s->final.arena.host_size;
     if (s->final.arena.device_size < most && needed <= most && s->versions.short_of != most) {
         if (lend(s, most))
             return true;

@@ -144,9 +144,9 @@ CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
 /* Copies parts of divided memory, with an alarm where they are not as their digests say. */
 static CUresult save_parts(struct gp_snapshot *s)
 {
-    CUresult result = CUDA_SUCCESS;
     struct gp_segments few = {0};
     struct gp_segments *all = &s->restored;
+    CUresult result = segments_upload(all, s->own.stream); /* to be put back from */
     for (size_t i = 0; i < all->count && result == CUDA_SUCCESS; i += few.count) {
         const size_t left = all->count - i;
         segments_clear(&few);

@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# Memory that a program divides among its arrays: launches save the parts that they write.
+
+load common
+
+# arena CASE [SEED]: the same with and without us.
+arena() { same_with_and_without "$programs/arena_linked" "$@"; }
+
+# saved: the bytes that each launch has saved, in the order of launches.
+saved() { launches | sed 's/.*"saved_bytes":\([0-9]*\),.*/\1/'; }
+
+# left: launches that were not replayed, as one wrote to other parts; all others have counters.
+left() {
+    local left
+    left=$(launches | grep -c "to other parts of an allocation" || true)
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq $((260 - left)) ] && echo "$left"
+}
+
+@test "launches on pieces of an allocation have the counts of those on allocations of their own" {
+    arena whole
+    counted >"$BATS_TEST_TMPDIR/whole"
+    arena pieces
+    counted >"$BATS_TEST_TMPDIR/pieces"
+    diff "$BATS_TEST_TMPDIR/whole" "$BATS_TEST_TMPDIR/pieces"
+    [ "$(left)" -eq 0 ]
+}
+
+@test "launches save the parts that they write, not the allocation of 12 MB" {
+    arena pieces 2
+    # A launch of new work saves the pieces of all its addresses; the last piece goes to the end.
+    [ "$(saved | tail -n 180 | sort -n | sed -n 90p)" -lt 200000 ]
+    [ "$(saved | tail -n 180 | awk '$1 > 2000000' | wc -l)" -lt 30 ]
+}
+
+@test "copies and fills between the launches" {
+    for seed in 1 2 3; do
+        arena copies $seed
+        [ "$(left)" -eq 0 ]
+    done
+}
+
+@test "copies and fills between launches that are replayed at once" {
+    GPUPROF_REPLAY=now arena copies 4
+    [ "$(left)" -eq 0 ]
+}
+
+@test "pieces in two streams" {
+    # A unit at the border is written in both: the digests are right in one order alone.
+    for seed in 1 2; do
+        arena streams $seed
+        [ "$(left)" -le 130 ]
+    done
+}
+
+@test "an allocation that is freed and had again" {
+    arena freed
+    [ "$(left)" -eq 0 ]
+}
+
+@test "kernels that write far from their pieces now and then are not replayed there, nor is their batch" {
+    for seed in 1 2 3; do
+        arena scatter $seed
+        [ "$(left)" -gt 0 ]
+    done
+}
+
+@test "launches whose kernels are not selected, between those that are" {
+    GPUPROF_KERNELS=arena_update same_with_and_without "$programs/arena_linked" pieces 3
+    [ "$(measured arena_update)" -gt 100 ]
+}
+
+@test "room for few copies" {
+    GPUPROF_MEMORY=40M arena pieces 5
+    GPUPROF_MEMORY=16M same_with_and_without "$programs/arena_linked" pieces 6
+}
