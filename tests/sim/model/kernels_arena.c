@@ -1,4 +1,5 @@
-/* Kernels on pieces of an allocation. Each changes its numbers in place. */
+/* Kernels on pieces of an allocation. Each changes its numbers in place, and executes more
+ * instructions where they are odd: a replay from other memory has other counts. */
 #include "model/define.h"
 
 static void arena_update(struct gpusim_thread *t)
@@ -12,7 +13,9 @@ static void arena_update(struct gpusim_thread *t)
     IF(t, i < n)
     {
         INT(t, 3);
-        STG(t, &a[i], factor * LDG(t, &a[i]) + shift);
+        uint32_t x = LDG(t, &a[i]);
+        IF(t, x & 1) INT(t, 4);
+        STG(t, &a[i], factor * x + shift);
     }
     EXIT(t);
 }
@@ -31,6 +34,7 @@ static void arena_add(struct gpusim_thread *t)
         INT(t, 5);
         uint32_t sum = LDG(t, &a[i]);
         sum += LDG(t, &b[i]);
+        IF(t, sum & 1) INT(t, 4);
         STG(t, &c[i], sum + LDG(t, &c[i]));
     }
     EXIT(t);

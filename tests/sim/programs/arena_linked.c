@@ -1,12 +1,12 @@
 /*
  * arena_linked CASE [SEED]: launches on pieces of one allocation, as of programs that divide memory
- * by themselves. Each launch changes its pieces in place, by x = 2 * x + 1, or adds two pieces, so
- * that one that runs twice, or from the wrong memory, is seen. In the case "pieces" nothing else
- * happens, in the case "copies" copies and fills of pieces come between the launches, in the case
- * "streams" two streams have pieces of their own, in the case "whole" the same pieces are
- * allocations, in the case "scatter" kernels write now and then far from their pieces, by numbers
- * in memory, in the case "freed" the allocation is freed and had again. Prints a digest of all
- * pieces.
+ * by themselves. Each launch changes its pieces in place, by x = 3 * x + 1 or + 2, or adds two
+ * pieces, so that one that runs twice, or from the wrong memory, is seen. In the case "pieces"
+ * nothing else happens, in the case "copies" copies and fills of pieces come between the launches,
+ * in the case "streams" two streams have pieces of their own, in the case "whole" the same pieces
+ * are allocations, in the case "scatter" kernels write now and then far from their pieces, by
+ * numbers in memory, in the case "freed" the allocation is freed and had again. Prints a digest of
+ * all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,7 +96,7 @@ static void end(struct arena *a)
 
 static void launch_scale(struct piece *p, CUstream stream)
 {
-    unsigned n = p->words, factor = 2, shift = 1;
+    unsigned n = p->words, factor = 3, shift = 1 + chance(2);
     void *params[] = {&p->at, &n, &factor, &shift};
 
     MUST(cuLaunchKernel(scale, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
