@@ -28,7 +28,10 @@ struct piece {
     uint32_t *expected;
 };
 
+enum { QUIET = 1024 }; /* words in front of the pieces, which no launch has as an address */
+
 struct arena {
+    uint32_t quiet[QUIET];
     CUdeviceptr base;
     size_t bytes;
     bool whole;
@@ -47,6 +50,8 @@ static void begin(struct arena *a, bool whole)
 
     a->whole = whole;
     a->bytes = 12u << 20;
+    for (int k = 0; k < QUIET; k++)
+        a->quiet[k] = 7;
     if (!whole) {
         MUST(cuMemAlloc(&a->base, a->bytes + 1000));
         MUST(cuMemsetD32(a->base, 7, a->bytes / 4));
@@ -84,10 +89,10 @@ static void end(struct arena *a)
             MUST(cuMemFree(p->at));
     }
     if (!a->whole) {
-        MUST(cuMemcpyDtoH(found, a->base, 4096));
-        for (unsigned k = 0; k < 1024; k++)
-            if (found[k] != 7)
-                printf("word %u before the pieces is %u\n", k, found[k]);
+        MUST(cuMemcpyDtoH(found, a->base, sizeof(a->quiet)));
+        for (unsigned k = 0; k < QUIET; k++)
+            if (found[k] != a->quiet[k])
+                printf("word %u before the pieces is %u, not %u\n", k, found[k], a->quiet[k]);
         MUST(cuMemFree(a->base));
     }
     free(found);
@@ -197,11 +202,13 @@ static void freed(void)
     }
 }
 
-/* A thread writes to a word that memory names: of the piece, or of another one. */
+/* A thread writes to a word that memory names: of the piece, of another one, or in front of all. */
 static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream stream)
 {
-    struct piece *other = &a->pieces[chance(PIECES)], *index = &a->pieces[0];
-    uint32_t word = far ? (uint32_t)((other->at - p->at) / 4) + 50 : 50;
+    struct piece *index = &a->pieces[0], *other = &a->pieces[chance(PIECES)];
+    const bool quiet = far && chance(2);
+    CUdeviceptr to = quiet ? a->base + 4 * chance(QUIET) : (far ? other : p)->at + 200;
+    uint32_t word = (uint32_t)((int64_t)(to - p->at) / 4);
     unsigned n = 64;
     void *params[] = {&p->at, &index->at, &n};
 
@@ -211,7 +218,10 @@ static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream 
     for (unsigned k = 0; k < n; k++)
         if (k != 50)
             p->expected[k] = 2 * p->expected[k] + 1;
-    (far ? other : p)->expected[50] += 3;
+    if (quiet)
+        a->quiet[(to - a->base) / 4] += 3;
+    else
+        (far ? other : p)->expected[50] += 3;
 }
 
 static void scatter_far(void)
