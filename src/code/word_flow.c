@@ -66,6 +66,7 @@ void gp_write_registers(struct gp_word_walk *w, unsigned first, unsigned count, 
         w->now.of_if[r] = i < surely ? facts : facts | gp_registers(w, r, 1);
         w->now.of[r] = written(w, i < surely, w->now.of[r], facts);
         w->now.condition[r] = w->condition;
+        w->now.any_condition |= w->condition != NO_CONDITION;
     }
 }
 

@@ -18,6 +18,9 @@
 #define MOST_IN_ROW 4u
 #define MOST_OF_MATRIX 16u
 
+/* Targets of branches; and BSSYs. */
+#define MOST_TARGETS 512
+
 /* A set of up to 64 facts for each register: the words that it may depend on, say. */
 struct gp_word_state {
     uint64_t of[256];
@@ -26,6 +29,7 @@ struct gp_word_state {
      * still; NO_CONDITION: in any case the same. */
     uint64_t of_if[256];
     uint8_t condition[256];
+    bool any_condition;
     /* By the register of a BSSY: 1 + its number; 0: there was none, MANY: one of several. */
     uint16_t parting[16];
 };
@@ -46,6 +50,8 @@ struct gp_word_walk {
     struct gp_word_state returned; /* at any return */
     struct gp_word_state **at;     /* by instruction: where a branch leads; NULL elsewhere */
     unsigned targets;
+    uint16_t partings[MOST_TARGETS]; /* the numbers of BSSYs */
+    size_t parting_count;
     bool changed, lost;
     uint64_t memory; /* the facts of stored numbers */
     uint64_t read, not_data;

@@ -12,7 +12,6 @@
 /* Walks through the function, bytes of it, and targets of branches: else nothing is known. */
 #define MOST_WALKS 16
 #define MOST_CODE ((size_t)256 << 10)
-#define MOST_TARGETS 512
 
 /* True where there is news in it. */
 static bool join(struct gp_word_state *to, const struct gp_word_state *from)
@@ -27,6 +26,7 @@ static bool join(struct gp_word_state *to, const struct gp_word_state *from)
             news |= from->of_if[r] & ~to->of_if[r];
         to->of_if[r] |= from->of_if[r];
     }
+    to->any_condition |= from->any_condition;
     for (unsigned r = 0; r < UNIFORM_REGISTERS; r++) {
         news |= from->uniform[r] & ~to->uniform[r];
         to->uniform[r] |= from->uniform[r];
@@ -71,9 +71,11 @@ static size_t meeting_of(const struct gp_word_walk *w, size_t n)
 static void join_at_meeting(struct gp_word_walk *w, const uint64_t word[2])
 {
     const uint16_t parting = w->now.parting[gp_bits(word, 16, 4)];
-    for (size_t n = 0; n < w->count; n++)
-        if (opcode_at(w, n) == BSSY && (parting == 0 || parting == MANY || parting == n + 1))
+    for (size_t i = 0; i < w->parting_count; i++) {
+        const size_t n = w->partings[i];
+        if (parting == 0 || parting == MANY || parting == n + 1)
             w->changed |= join(w->at[meeting_of(w, n)], &w->now);
+    }
 }
 
 /* Its bits 81 to 86 name no conditions that it makes. */
@@ -124,12 +126,14 @@ static void forget_conditions(struct gp_word_walk *w, const uint64_t word[2],
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const unsigned first = gp_bits(word, 81, 3),
                    second = makes_one_condition(opcode) ? first : gp_bits(word, 84, 3);
-    if (makes_no_condition(i->op, opcode))
+    if (!w->now.any_condition || makes_no_condition(i->op, opcode))
         return;
+    w->now.any_condition = false;
     for (unsigned r = 0; r < NO_REGISTER; r++) {
         const unsigned condition = (w->now.condition[r] - 1u) % 8;
         if (opcode == R2P || condition == first || condition == second)
             w->now.condition[r] = NO_CONDITION;
+        w->now.any_condition |= w->now.condition[r] != NO_CONDITION;
     }
 }
 
@@ -195,8 +199,10 @@ static bool mark_targets(struct gp_word_walk *w)
             continue;
         if (gp_instruction_leaves(word, n * GP_INSTRUCTION_BYTES, size, w->cc))
             return false;
-        if (opcode == BSSY && !mark(w, meeting_of(w, n)))
+        if (opcode == BSSY && (!mark(w, meeting_of(w, n)) || w->parting_count == MOST_TARGETS))
             return false;
+        if (opcode == BSSY)
+            w->partings[w->parting_count++] = (uint16_t)n;
         if (jump && !mark(w, (size_t)((int64_t)n + jump / GP_INSTRUCTION_BYTES)))
             return false;
     }

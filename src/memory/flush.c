@@ -63,7 +63,7 @@ static void note_large(const struct gp_buffer *buffer, void *data)
     struct large *large = data;
     const struct gp_snapshot *s = large->snapshot;
     if (buffer->kind == GP_BUFFER_DEVICE && buffer->context == s->context &&
-        buffer->size >= s->scratch_size &&
+        buffer->size >= s->scratch_size && !gp_snapshot_reaches(s, buffer->address) &&
         !segments_reach(&s->restored, buffer->address, buffer->size) &&
         !segments_reach(&s->watched, buffer->address, buffer->size))
         large->address = buffer->address;
