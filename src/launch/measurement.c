@@ -113,7 +113,8 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     m->member.run.parameters = reach.parameters;
     m->member.run.parameters_size = reach.parameters_size;
     note_work(m);
-    if (reach.everything || launch_is_in_series())
+    if (reach.everything || launch_is_in_series() ||
+        !gp_snapshot_affords_parts(m->context->snapshot))
         return reach; /* others write unseen between such launches */
     const enum gp_write_addresses writes = kernel_write_addresses(m->kernel, device);
     reach.kernel = (uintptr_t)m->kernel;

@@ -1,5 +1,6 @@
 #include "memory/divided.h"
 
+#include "base/clock.h"
 #include "memory/inside.h"
 
 #include <pthread.h>
@@ -209,6 +210,19 @@ bool divided_is(struct gp_divided *d)
     return d->active;
 }
 
+bool divided_any(const struct gp_snapshot *s)
+{
+    bool any = false;
+    const struct gp_divided *d;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        any = any || (d->owner == s && d->active);
+    }
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
 void divided_rest(const struct gp_snapshot *s)
 {
     struct gp_divided *d;
@@ -354,6 +368,7 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why)
 {
     struct gp_digests_answer answer = {0};
+    const double began = gp_clock_seconds();
     *changed = false;
     if (!driver_worked(make_digests(d), why) ||
         !driver_worked(make_bits(&s->digests, d->units), why) ||
@@ -361,7 +376,18 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
         !driver_worked(start_check(s, d), why) || !driver_worked(fetch_check(s, d, &answer), why))
         return false;
     *changed = answer.changed != 0;
+    s->digests.seconds += gp_clock_seconds() - began;
     return true;
+}
+
+/* Seconds that checks may take: at first, and for each launch that asks. */
+#define FIRST_SECONDS 2.0
+#define SECONDS_A_LAUNCH 0.001
+
+bool gp_snapshot_affords_parts(struct gp_snapshot *s)
+{
+    s->digests.launches++;
+    return s->digests.seconds <= FIRST_SECONDS + SECONDS_A_LAUNCH * (double)s->digests.launches;
 }
 
 CUresult digests_alarm(struct gp_snapshot *s, bool *alarm)

@@ -329,6 +329,7 @@ struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr addre
 bool divided_is(struct gp_divided *d);
 /* A launch has a copy of the whole that knows of no digests: none is divided while that is held. */
 void divided_rest(const struct gp_snapshot *s);
+bool divided_any(const struct gp_snapshot *s);
 /* A launch has had that address. The start of the piece that it is in, and its end. */
 void divided_cut(struct gp_divided *d, uint64_t address);
 uint64_t divided_piece_start(const struct gp_divided *d, uint64_t address);
@@ -342,7 +343,9 @@ struct gp_digests {
     CUdeviceptr answer; /* struct gp_digests_answer */
     CUdeviceptr bits;   /* of units that have changed */
     uint32_t *host_bits;
-    size_t words; /* of either */
+    size_t words;      /* of either */
+    double seconds;    /* that checks have taken */
+    uint64_t launches; /* that have asked whether that is too much */
 };
 
 /* Makes the answer. */

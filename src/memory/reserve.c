@@ -20,12 +20,13 @@ static bool reach_roots(struct gp_snapshot *s, const struct gp_reach *launch)
     struct gp_reached *r = &s->reached;
     reached_clear(r);
     divide_begin(s);
-    return launch->parameters_known && !launch->everything &&
+    /* A copy of the whole that knows of no digests is none of a batch with parts. */
+    return (launch->kernel || !divided_any(s)) && launch->parameters_known && !launch->everything &&
            arrays_list(&s->arrays, s->context, &why) && !s->arrays.count &&
            reached_update(r, s->context, s->device) &&
            reach_from_parameters(r, launch, s->pageable, &why) && reach_from_modules(r, launch) &&
            reached_is_ours(r, &why) && !r->out_of_memory &&
-           may_be_copied_there(r, launch->module) && divide(s, launch, true);
+           may_be_copied_there(r, launch->module) && (!launch->kernel || divide(s, launch, true));
 }
 
 static bool take_part(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,

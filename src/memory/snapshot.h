@@ -68,6 +68,9 @@ bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address);
 bool gp_snapshot_find_memory(struct gp_snapshot *s);
 bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address);
 
+/* Asked once for each launch: false where checks of digests have taken too much time so far: where
+ * much memory is divided, and other work comes between the launches again and again. */
+bool gp_snapshot_affords_parts(struct gp_snapshot *s);
 /* True where the launch reaches divided memory. */
 bool gp_snapshot_is_divided(const struct gp_snapshot *s);
 /* True where launches like it have shown which parts of that it writes. */
