@@ -22,7 +22,6 @@
 enum { HIGH = 1, LOADED = 2, ANSWER = 4 };
 
 enum {
-    LOAD_OF_MATRICES = LDSM,
     F2FP = 0x03e,
     FIRST_UNIFORM = 0x080,
     UIADD3_64 = 0x097,
@@ -40,9 +39,8 @@ enum {
     FIRST_OF_GROUPS = 0x1c5, /* of warps and of blocks */
     LAST_OF_GROUPS = 0x1cb,
     R2UR_BY_PORT = 0x0ca,
-    TMA_PREFETCH = UTMAPF,
-    BULK_PREFETCH = UBLKPF,
-    CONSTANTS_BY_REGISTER = ULDC_BY_REGISTER,
+    CREDUX = 0x0cc,
+    REDUX = 0x1c4,
 };
 
 static bool is_float(enum gp_op op, unsigned opcode)
@@ -189,11 +187,10 @@ static void load_constants(struct gp_word_walk *w, const uint64_t word[2], unsig
     const unsigned count = width < 4 ? 1 : width / 4;
     const bool of_host = opcode == ULDC_BY_ADDRESS || (bank != 0 && bank != 2 && bank != 4);
     const uint64_t facts = of_host ? LOADED | HIGH : 0;
-    const unsigned surely = count;
     if (to_uniform)
-        gp_write_uniform(w, word, count, surely, facts);
+        gp_write_uniform(w, word, count, count, facts);
     else
-        gp_write_registers(w, gp_bits(word, 16, 8), count, surely, facts);
+        gp_write_registers(w, gp_bits(word, 16, 8), count, count, facts);
 }
 
 /* The constants of a module as an operand: bits 9 to 11 say that one is a constant, 54 to 58 the
@@ -219,9 +216,9 @@ static void multiply_wide(struct gp_word_walk *w, const uint64_t word[2])
         upper = gp_uniform(w, word, 32, 2);
     else
         upper = operand_of_module(w, word);
-    const unsigned to = gp_bits(word, 16, 8), surely = 1;
-    gp_write_registers(w, to, 1, surely, all);
-    gp_write_registers(w, to + 1, 1, surely, (all & ~(uint64_t)HIGH) | (upper & HIGH));
+    const unsigned to = gp_bits(word, 16, 8);
+    gp_write_registers(w, to, 1, 1, all);
+    gp_write_registers(w, to + 1, 1, 1, (all & ~(uint64_t)HIGH) | (upper & HIGH));
 }
 
 static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i,
@@ -258,7 +255,7 @@ static bool has_no_result(unsigned opcode)
     return is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE || opcode == NANOSLEEP ||
            opcode == SYNCS || is_between(opcode, CGAERRBAR, ERRBAR) ||
            is_between(opcode, LDGDEPBAR, LAST_SYNCS) ||
-           is_between(opcode, UTMACMDFLUSH, UTMACCTL) || opcode == BULK_PREFETCH ||
+           is_between(opcode, UTMACMDFLUSH, UTMACCTL) || opcode == UBLKPF ||
            is_between(opcode, FIRST_OF_GROUPS, LAST_OF_GROUPS);
 }
 
@@ -275,11 +272,11 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
         note_stored(w, gp_all_operands(w, word, opcode));
         return;
     }
-    if (opcode == LOAD_OF_MATRICES)
+    if (opcode == LDSM)
         gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
     else if (is_uniform(opcode))
         compute_uniform(w, word, opcode);
-    else if (opcode == R2UR || opcode == R2UR_BY_PORT)
+    else if (opcode == R2UR || opcode == R2UR_BY_PORT || opcode == REDUX || opcode == CREDUX)
         gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));
     else if (is_plain)
         gp_write_registers(w, gp_bits(word, 16, 8), 1, 1,
@@ -291,7 +288,7 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
 
 static bool is_known_all_the_same(enum gp_op op, unsigned opcode)
 {
-    return is_product_of_matrices(op) || opcode == TMA_PREFETCH || opcode == BULK_PREFETCH ||
+    return is_product_of_matrices(op) || opcode == UTMAPF || opcode == UBLKPF ||
            is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE);
 }
 
@@ -351,7 +348,7 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
         do_other(w, word, i);
         break;
     case UNKNOWABLE:
-        if (opcode == CONSTANTS_BY_REGISTER || opcode == ULDC_BY_ADDRESS)
+        if (opcode == ULDC_BY_REGISTER || opcode == ULDC_BY_ADDRESS)
             load_constants(w, word, opcode, true);
         else if (is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE))
             gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, LOADED | HIGH);

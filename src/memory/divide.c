@@ -111,6 +111,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
 {
     struct gp_reached *r = &s->reached;
     bool all_noted = true;
+    if (!known_only)
+        divided_make_room(s);
     for (size_t i = 0; i < r->count; i++) {
         const struct gp_range *range = &r->ranges.ranges[r->list[i]];
         struct gp_divided *d =
@@ -130,7 +132,9 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.by_input = launch->writes_by_input;
     s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
                      writes_plan(&s->learned, &s->addresses, &s->plan);
+    /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify &&
+                     (known_only || launch->leads_no_further) &&
                      (!s->saves_parts || writes_are_known(&s->learned, &s->addresses));
     for (size_t i = 0; i < s->divided_count; i++) {
         count_parts(s, s->divided[i]);
@@ -406,14 +410,13 @@ static bool save_units(struct gp_snapshot *s, struct gp_divided *d, uint64_t fro
     arena_clear(&s->arena);
     s->reached.bytes = bytes;
     s->reached.needed = arena_need(bytes);
-    if (!arena_fits(&s->arena, s->reached.needed) ||
-        s->final.arena.device_size < s->versions.bytes + s->reached.needed || !add(s, d))
+    if (!add(s, d) || !held_copy_has_room(s))
         return false;
     saved = arena_take(&s->arena, from, &bytes);
     if (!saved || bytes < end - from || !segments_add(&s->restored, from, saved, bytes, from))
         return false;
     segments_note_digests(&s->restored, digests);
-    struct gp_held_copy *copy = gp_snapshot_hold(s);
+    struct gp_held_copy *copy = held_copy_make(s);
     if (!copy)
         return false;
     copy->stream = stream;

@@ -145,24 +145,32 @@ void divided_close(const struct gp_snapshot *s, bool context_alive)
     pthread_mutex_unlock(&lock);
 }
 
-/* Locked. The oldest ones that nobody needs are first in the list. */
-static void make_room(const struct gp_snapshot *s)
+/* Locked. */
+static unsigned count_of(const struct gp_snapshot *s)
 {
     unsigned count = 0;
-    struct gp_divided *d, *next;
+    const struct gp_divided *d;
     DL_FOREACH(all, d)
     {
         count += d->owner == s;
     }
-    DL_FOREACH_SAFE(all, d, next)
+    return count;
+}
+
+void divided_make_room(const struct gp_snapshot *s)
+{
+    struct gp_divided *d, *next;
+    pthread_mutex_lock(&lock);
+    const unsigned count = count_of(s);
+    unsigned too_many = count < MOST_DIVIDED ? 0 : count / 2;
+    DL_FOREACH_SAFE(all, d, next) /* the oldest ones come first */
     {
-        if (count < MOST_DIVIDED)
-            return;
-        if (d->owner == s && !d->pending && !d->reached) {
-            drop(d, true);
-            count--;
-        }
+        if (too_many == 0 || d->owner != s || d->pending || d->reached)
+            continue;
+        drop(d, true);
+        too_many--;
     }
+    pthread_mutex_unlock(&lock);
 }
 
 static struct gp_divided *find(const struct gp_snapshot *s, const struct gp_range *range)
@@ -178,8 +186,7 @@ static struct gp_divided *find(const struct gp_snapshot *s, const struct gp_rang
 
 static struct gp_divided *add(const struct gp_snapshot *s, const struct gp_range *range)
 {
-    make_room(s);
-    struct gp_divided *d = calloc(1, sizeof(*d));
+    struct gp_divided *d = count_of(s) < MOST_DIVIDED ? calloc(1, sizeof(*d)) : NULL;
     if (!d)
         return NULL;
     d->owner = s;

@@ -54,6 +54,13 @@ static bool lend(struct gp_snapshot *s, uint64_t bytes)
     return lent;
 }
 
+bool held_copy_has_room(const struct gp_snapshot *s)
+{
+    const uint64_t of_others = s->divided_count ? s->versions.bytes : 0;
+    return arena_fits(&s->arena, s->reached.needed) && !s->final.arena.host_size &&
+           s->final.arena.device_size >= of_others + s->reached.needed;
+}
+
 /* In the drain there may be no room any more for the memory that the copy replaces. Of divided
  * memory all copies replace some at once: where there is room, as much as there are copies. */
 static bool lend_room(struct gp_snapshot *s)
@@ -73,8 +80,11 @@ static bool lend_room(struct gp_snapshot *s)
 
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)
 {
-    if (!lend_room(s))
-        return NULL;
+    return lend_room(s) ? held_copy_make(s) : NULL;
+}
+
+struct gp_held_copy *held_copy_make(struct gp_snapshot *s)
+{
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
     if (!copy)
         return NULL;

@@ -11,6 +11,7 @@
 #include "memory/snapshot.h"
 #include "memory/work.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -313,14 +314,18 @@ struct gp_divided {
     uint64_t *cuts;        /* addresses of its inside that launches have had, in order */
     size_t cut_count, cut_capacity;
     CUdeviceptr digests; /* uint64_t by unit; 0: not made yet */
-    bool known;          /* they are those of its contents */
-    bool pending;        /* a launch that is held reaches it */
+    /* Other threads read these, and set the first one to false. */
+    atomic_bool known;   /* they are those of its contents */
+    atomic_bool pending; /* a launch that is held reaches it */
     bool active;         /* divided_is */
     bool reached;        /* by the launch at hand */
     struct gp_divided *prev, *next;
 };
 
-/* The allocation of a range; NULL where it is small, or out of memory. */
+/* Forgets allocations where there are many; not those that a held launch reaches. The context is
+ * idle: device memory is freed. */
+void divided_make_room(const struct gp_snapshot *s);
+/* The allocation of a range; NULL where it is small, there are too many, or out of memory. */
 struct gp_divided *divided_of(const struct gp_snapshot *s, const struct gp_range *range);
 /* The one that the address is in; NULL: none. */
 struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr address);
@@ -593,6 +598,10 @@ struct gp_versions {
     unsigned alarms; /* with launches in several streams */
 };
 
+/* Whether the launch at hand can be held without more room: to get that is to wait for the GPU. And
+ * the copy that holds it; NULL when out of memory. */
+bool held_copy_has_room(const struct gp_snapshot *s);
+struct gp_held_copy *held_copy_make(struct gp_snapshot *s);
 void held_copy_free(struct gp_held_copy *copy);
 
 /* The copy was made: enters it into the log, which owns it from then on. False where it has no

@@ -55,35 +55,32 @@ static CUresult move_by_driver(const struct gp_segments *moves, CUstream stream)
     return result;
 }
 
-CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                           CUstream stream, bool per_thread)
+/* Starts a kernel of few segments; the last of its arguments is not for each of them. */
+static CUresult start_few(const struct gp_own_kernel *kernel, const struct gp_segments *list,
+                          CUdeviceptr answer, CUstream stream, bool per_thread)
 {
     struct gp_few_segments few = {0};
     uint32_t count = (uint32_t)list->count;
     uint64_t units = list->units;
-    void *arguments[] = {&few, &count, &units};
+    void *arguments[] = {&few, &count, &units, &answer};
     if (!count)
         return CUDA_SUCCESS;
     memcpy(few.of, list->list, count * sizeof(*few.of));
-    unsigned most = s->own.copy_few.blocks, blocks = units < most ? (unsigned)units : most;
-    return own_kernel_start_on(stream, per_thread, s->own.copy_few.function, blocks,
+    return own_kernel_start_on(stream, per_thread, kernel->function,
+                               units < kernel->blocks ? (unsigned)units : kernel->blocks,
                                GP_UNIT_THREADS, arguments);
+}
+
+CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
+                           CUstream stream, bool per_thread)
+{
+    return start_few(&s->own.copy_few, list, 0, stream, per_thread);
 }
 
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread)
 {
-    struct gp_few_segments few = {0};
-    uint32_t count = (uint32_t)list->count;
-    uint64_t units = list->units;
-    CUdeviceptr answer = s->digests.answer;
-    void *arguments[] = {&few, &count, &units, &answer};
-    if (!count)
-        return CUDA_SUCCESS;
-    memcpy(few.of, list->list, count * sizeof(*few.of));
-    unsigned most = s->own.save_few.blocks, blocks = units < most ? (unsigned)units : most;
-    return own_kernel_start_on(stream, per_thread, s->own.save_few.function, blocks,
-                               GP_UNIT_THREADS, arguments);
+    return start_few(&s->own.save_few, list, s->digests.answer, stream, per_thread);
 }
 
 static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves)

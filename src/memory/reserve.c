@@ -48,8 +48,7 @@ static bool take_room(struct gp_snapshot *s)
     arena_clear(&s->arena);
     segments_clear(&s->restored);
     segments_clear(&s->watched);
-    if (!arena_fits(&s->arena, s->reached.needed) ||
-        s->final.arena.device_size < s->versions.bytes + s->reached.needed)
+    if (!held_copy_has_room(s))
         return false;
     for (size_t i = 0; i < s->reached.count && taken; i++) {
         const struct gp_range *range = &s->reached.ranges.ranges[s->reached.list[i]];
@@ -63,7 +62,7 @@ static bool take_room(struct gp_snapshot *s)
 struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struct gp_reach *launch)
 {
     bool reserved = reach_roots(s, launch) && take_room(s);
-    return reserved ? gp_snapshot_hold(s) : NULL;
+    return reserved ? held_copy_make(s) : NULL;
 }
 
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,

@@ -48,6 +48,11 @@ left() {
     [ "$(left)" -le 130 ]
 }
 
+@test "launches and fills behind a wait return before it ends" {
+    # A launch like none before is waited for, in vain, as far as that has a limit.
+    GPUPROF_TIMEOUT=0.3 arena blocked
+}
+
 @test "an allocation that is freed and had again" {
     arena freed
     [ "$(left)" -eq 0 ]

@@ -5,11 +5,13 @@
  * nothing else happens, in the case "copies" copies and fills of pieces come between the launches,
  * in the case "streams" two streams have pieces of their own, in the case "whole" the same pieces
  * are allocations, in the case "scatter" kernels write now and then far from their pieces, by
- * numbers in memory, in the case "freed" the allocation is freed and had again. Prints a digest of
+ * numbers in memory, in the case "blocked" launches and fills stand behind a wait that ends once
+ * they have returned, in the case "freed" the allocation is freed and had again. Prints a digest of
  * all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "programs/cases.h"
 #include "programs/linked.h"
@@ -202,6 +204,39 @@ static void freed(void)
     }
 }
 
+/* Launches and fills behind a wait return before it ends. */
+static void blocked(void)
+{
+    struct arena a;
+    CUstream stream;
+    CUdeviceptr flag;
+    void *memory;
+    volatile uint32_t *on_host;
+
+    begin(&a, false);
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
+    on_host = memory;
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(cuCtxSynchronize());
+    for (int round = 0; round < 4; round++) {
+        *on_host = 0;
+        for (int i = 0; i < LAUNCHES / 4 - 8; i++)
+            launch_any(&a, 0, PIECES, stream);
+        MUST(cuStreamWaitValue32(stream, flag, 1, CU_STREAM_WAIT_VALUE_EQ));
+        for (int i = 0; i < 8; i++) {
+            struct piece *p = &a.pieces[chance(PIECES)];
+            launch_any(&a, 0, PIECES, stream);
+            MUST(cuMemsetD32Async(p->at, (unsigned)i, 10, stream));
+            for (int k = 0; k < 10; k++)
+                p->expected[k] = (unsigned)i;
+        }
+        *on_host = 1;
+        MUST(cuStreamSynchronize(stream));
+    }
+    end(&a);
+}
+
 /* A thread writes to a word that memory names: of the piece, of another one, or in front of all. */
 static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream stream)
 {
@@ -244,6 +279,7 @@ int main(int argc, char **argv)
     size_t size;
     const char *which = argc > 1 ? argv[1] : "";
 
+    (void)alarm(100);
     seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
     MUST(cuInit(0));
     MUST(cuCtxCreate_v2(&context, 0, 0));
@@ -259,6 +295,8 @@ int main(int argc, char **argv)
         copies();
     else if (!strcmp(which, "streams"))
         streams();
+    else if (!strcmp(which, "blocked"))
+        blocked();
     else if (!strcmp(which, "freed"))
         freed();
     else if (!strcmp(which, "scatter"))
