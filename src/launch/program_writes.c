@@ -25,6 +25,9 @@ static _Thread_local struct gp_followed_write *followed; /* NULL: there is none 
 
 static void forget(void)
 {
+    if (!followed)
+        return;
+    gp_followed_write_done();
     free(followed);
     followed = NULL;
 }
@@ -35,12 +38,14 @@ static bool follow(const struct write *w)
     if (!w->bytes || gp_captures() > 0 || !gp_session_measures() || !gp_gate_lock_in_time())
         return false;
     const struct gp_context *c = stream_context(w->stream, &why);
-    followed = malloc(sizeof(*followed));
-    const bool saved = followed && c && c->snapshot && !c->busy && !c->dead && gp_captures() == 0 &&
-                       gp_snapshot_follow_write(c->snapshot, w->to, w->bytes, w->stream, followed);
+    struct gp_followed_write *write = malloc(sizeof(*write));
+    const bool saved = write && c && c->snapshot && !c->busy && !c->dead && gp_captures() == 0 &&
+                       gp_snapshot_follow_write(c->snapshot, w->to, w->bytes, w->stream, write);
     gp_gate_unlock();
-    if (!saved)
-        forget();
+    if (saved)
+        followed = write;
+    else
+        free(write);
     return saved;
 }
 

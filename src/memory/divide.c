@@ -432,13 +432,16 @@ bool gp_snapshot_follow_write(struct gp_snapshot *s, CUdeviceptr to, uint64_t by
 {
     struct gp_divided *d = divided_around(s, to);
     uint64_t from, end;
-    if (!d || !d->known || !d->digests)
+    if (!d)
         return false;
     set_edges(d, to, bytes, &from, &end);
     if (!from || !end)
         return false;
     const bool was_in_use = gp_snapshot_set_in_use(s, true);
-    const bool saved = !d->pending || (s->held && save_units(s, d, from, end, stream));
+    const bool saved =
+        d->known && d->digests && (!d->pending || (s->held && save_units(s, d, from, end, stream)));
+    if (saved)
+        divided_follow_begins();
     gp_snapshot_set_in_use(s, was_in_use);
     if (!saved)
         return false;
@@ -467,4 +470,9 @@ void gp_followed_write_ends(const struct gp_followed_write *f)
     own_kernel_start_on(f->stream, false, f->digest,
                         units < f->blocks ? (unsigned)units : f->blocks, GP_UNIT_THREADS,
                         arguments);
+}
+
+void gp_followed_write_done(void)
+{
+    divided_follow_ends();
 }

@@ -21,6 +21,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct gp_divided *all;
 /* Allocations whose digests are up to date, or that a held launch reaches. */
 static atomic_uint watched;
+/* Writes of the program whose digests are yet to follow: until then these are not freed. */
+static atomic_uint followed;
 
 static void set(struct gp_divided *d, bool known, bool pending)
 {
@@ -121,6 +123,16 @@ bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)
     return forget(address, bytes ? bytes : 1, true);
 }
 
+void divided_follow_begins(void)
+{
+    atomic_fetch_add(&followed, 1);
+}
+
+void divided_follow_ends(void)
+{
+    atomic_fetch_sub(&followed, 1);
+}
+
 /* ---- the allocations of a context ------------------------------------------------------------ */
 
 static void drop(struct gp_divided *d, bool context_alive)
@@ -157,18 +169,56 @@ static unsigned count_of(const struct gp_snapshot *s)
     return count;
 }
 
+/* The program has freed it; where others lie there now, no launch has had an address in them. */
+static bool is_gone(const struct gp_divided *d)
+{
+    return d->digests && !d->cut_count;
+}
+
 void divided_make_room(const struct gp_snapshot *s)
 {
     struct gp_divided *d, *next;
+    if (atomic_load(&followed))
+        return;
     pthread_mutex_lock(&lock);
     const unsigned count = count_of(s);
     unsigned too_many = count < MOST_DIVIDED ? 0 : count / 2;
     DL_FOREACH_SAFE(all, d, next) /* the oldest ones come first */
     {
-        if (too_many == 0 || d->owner != s || d->pending || d->reached)
+        if (d->owner != s || d->pending || d->reached || (too_many == 0 && !is_gone(d)))
             continue;
         drop(d, true);
-        too_many--;
+        too_many -= too_many > 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t divided_free_bytes(const struct gp_snapshot *s)
+{
+    uint64_t bytes = 0;
+    const struct gp_divided *d;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if (d->owner == s && d->digests && !atomic_load(&followed))
+            bytes += own_memory_takes(d->units * sizeof(uint64_t));
+    }
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
+void divided_free_digests(const struct gp_snapshot *s)
+{
+    struct gp_divided *d;
+    if (atomic_load(&followed))
+        return;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if (d->owner != s)
+            continue;
+        set(d, false, d->pending);
+        free_device_memory(&d->digests);
     }
     pthread_mutex_unlock(&lock);
 }

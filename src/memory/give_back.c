@@ -142,7 +142,7 @@ bool gp_snapshot_release_memory(bool captures)
     {
         if (s->in_use || s->held ||
             (!s->arena.device_size && !final_held(&s->final) && !s->scratch &&
-             !has_free_stand_in(s) && !retired_bytes(s->device)))
+             !has_free_stand_in(s) && !retired_bytes(s->device) && !divided_free_bytes(s)))
             continue;
         if (gp_cuda.cuCtxPushCurrent_v2(s->context) != CUDA_SUCCESS)
             continue;
@@ -152,6 +152,8 @@ bool gp_snapshot_release_memory(bool captures)
             free_device_memory(&s->scratch);
             if (has_free_stand_in(s))
                 snapshot_free_stand_in(s);
+            if (!captures)
+                divided_free_digests(s);
             if (!captures && !holds_copies(s->context))
                 gp_retired_free(s->context);
             released = true;
@@ -174,7 +176,7 @@ size_t gp_snapshot_held_memory(void)
     DL_FOREACH(snapshots, s)
     {
         if (s->device == current && !s->in_use)
-            held += s->arena.device_size + final_held(&s->final) +
+            held += s->arena.device_size + final_held(&s->final) + divided_free_bytes(s) +
                     (s->scratch ? s->scratch_size : 0) +
                     (has_free_stand_in(s) ? s->stand_in_size : 0);
     }

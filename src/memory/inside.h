@@ -130,6 +130,8 @@ uint64_t retired_bytes(CUdevice device);
 
 /* At least so many bytes; 0 in *address where that fails. */
 CUresult own_memory(CUdeviceptr *address, uint64_t bytes);
+/* Bytes that it takes for so many. */
+uint64_t own_memory_takes(uint64_t bytes);
 
 /* ---- our own kernels (own_kernels.c) --------------------------------------------------------- */
 
@@ -322,9 +324,16 @@ struct gp_divided {
     struct gp_divided *prev, *next;
 };
 
-/* Forgets allocations where there are many; not those that a held launch reaches. The context is
- * idle: device memory is freed. */
+/* Forgets allocations where there are many, and those that the program has freed; not those that a
+ * held launch reaches. The context is idle: device memory is freed. */
 void divided_make_room(const struct gp_snapshot *s);
+/* Frees all digests; device memory that this gives back. No launch is held, and none is at hand. */
+void divided_free_digests(const struct gp_snapshot *s);
+uint64_t divided_free_bytes(const struct gp_snapshot *s);
+/* A write of the program is about to be followed by its digests; they have followed. In between no
+ * digests are freed. The snapshot is in use where it begins. */
+void divided_follow_begins(void);
+void divided_follow_ends(void);
 /* The allocation of a range; NULL where it is small, there are too many, or out of memory. */
 struct gp_divided *divided_of(const struct gp_snapshot *s, const struct gp_range *range);
 /* The one that the address is in; NULL: none. */

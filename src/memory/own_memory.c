@@ -5,12 +5,16 @@
 /* The driver puts small allocations beside each other into blocks of this size. */
 #define BLOCK_BYTES ((uint64_t)2 << 20)
 
+uint64_t own_memory_takes(uint64_t bytes)
+{
+    return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+}
+
 /* Whole blocks. A kernel that writes past the end of a small buffer often does no harm by itself:
  * nobody uses the rest of the block. There it must not find our tables. */
 CUresult own_memory(CUdeviceptr *address, uint64_t bytes)
 {
-    uint64_t blocks = (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    CUresult result = gp_cuda.cuMemAlloc_v2(address, blocks * BLOCK_BYTES);
+    CUresult result = gp_cuda.cuMemAlloc_v2(address, own_memory_takes(bytes));
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         result = gp_cuda.cuMemAlloc_v2(address, bytes);
     if (result != CUDA_SUCCESS)

@@ -156,11 +156,13 @@ struct gp_followed_write {
 };
 /* Before it writes so many bytes of divided memory, in its stream: where launches are held that
  * reach this, the contents are saved for them, without a wait. False where that cannot be, or the
- * digests are not up to date: then the memory counts as written. The gate is locked; the second
- * needs no lock. */
+ * digests are not up to date: then the memory counts as written. The gate is locked; the others
+ * need no lock. */
 bool gp_snapshot_follow_write(struct gp_snapshot *s, CUdeviceptr to, uint64_t bytes,
                               CUstream stream, struct gp_followed_write *followed);
 void gp_followed_write_ends(const struct gp_followed_write *followed);
+/* It is over, whether it ended or not: else no digests are freed. */
+void gp_followed_write_done(void);
 /* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
  * the launch, without waiting. */
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,

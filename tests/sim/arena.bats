@@ -58,6 +58,12 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
+@test "digests are given back to a program that runs short of memory" {
+    # Each of 24 arenas has digests in a block of 2 MB, and 32 MB are left.
+    GPUSIM_MEMORY=300M arena short
+    [ "$(left)" -eq 0 ]
+}
+
 @test "kernels that write far from their pieces now and then are not replayed there, nor is their batch" {
     GPUPROF_REPLAY=now arena scatter 2
     counted >"$BATS_TEST_TMPDIR/now"

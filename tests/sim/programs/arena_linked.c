@@ -6,8 +6,9 @@
  * in the case "streams" two streams have pieces of their own, in the case "whole" the same pieces
  * are allocations, in the case "scatter" kernels write now and then far from their pieces, by
  * numbers in memory, in the case "blocked" launches and fills stand behind a wait that ends once
- * they have returned, in the case "freed" the allocation is freed and had again. Prints a digest of
- * all pieces.
+ * they have returned, in the case "freed" the allocation is freed and had again, in the case
+ * "short" there are several arenas, and nearly all other memory is allocated between launches on
+ * them. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@
 #include "programs/linked.h"
 #include "programs/snippets.h"
 
-enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000 };
+enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 
 static CUcontext context;
 static CUmodule module;
@@ -46,12 +47,12 @@ static uint32_t chance(uint32_t below)
     return (seed >> 8) % below;
 }
 
-static void begin(struct arena *a, bool whole)
+static void begin(struct arena *a, bool whole, size_t megabytes)
 {
     size_t at = 512 * 1024;
 
     a->whole = whole;
-    a->bytes = 12u << 20;
+    a->bytes = megabytes << 20;
     for (int k = 0; k < QUIET; k++)
         a->quiet[k] = 7;
     if (!whole) {
@@ -158,7 +159,7 @@ static void pieces(bool whole)
 {
     struct arena a;
 
-    begin(&a, whole);
+    begin(&a, whole, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_any(&a, 0, PIECES, NULL);
     end(&a);
@@ -168,7 +169,7 @@ static void copies(void)
 {
     struct arena a;
 
-    begin(&a, false);
+    begin(&a, false, 12);
     for (int i = 0; i < LAUNCHES; i++) {
         launch_any(&a, 0, PIECES, NULL);
         if (!chance(20))
@@ -182,7 +183,7 @@ static void streams(void)
     struct arena a;
     CUstream stream[2];
 
-    begin(&a, false);
+    begin(&a, false, 12);
     for (int i = 0; i < 2; i++)
         MUST(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
     MUST(cuCtxSynchronize());
@@ -197,11 +198,39 @@ static void freed(void)
     struct arena a;
 
     for (int round = 0; round < 4; round++) {
-        begin(&a, false);
+        begin(&a, false, 12);
         for (int i = 0; i < LAUNCHES / 4; i++)
             launch_any(&a, 0, PIECES, NULL);
         end(&a);
     }
+}
+
+/* All memory but for the arenas and some blocks is allocated, after a half of the launches. */
+static void short_of_memory(void)
+{
+    static struct arena arenas[ARENAS];
+    const size_t left = (size_t)32 << 20;
+    size_t unused, total, taken = 0;
+    CUdeviceptr large;
+
+    MUST(cuMemGetInfo(&unused, &total));
+    for (int i = 0; i < ARENAS; i++) {
+        begin(&arenas[i], false, 5);
+        taken += arenas[i].bytes + 1000;
+    }
+    for (int i = 0; i < LAUNCHES / 2; i++)
+        launch_any(&arenas[i % ARENAS], 0, PIECES, NULL);
+    printf("nearly all: %d\n", cuMemAlloc(&large, unused - taken - left));
+    for (int i = 0; i < ARENAS; i++)
+        launch_any(&arenas[i], 0, PIECES, NULL);
+    MUST(cuMemFree(large));
+    for (int i = 0; i < LAUNCHES / 2 - ARENAS; i++)
+        launch_any(&arenas[i % ARENAS], 0, PIECES, NULL);
+    for (int i = 0; i < ARENAS; i++)
+        end(&arenas[i]);
+    MUST(cuMemGetInfo(&unused, &total));
+    printf("nearly all: %d\n", cuMemAlloc(&large, unused - left));
+    MUST(cuMemFree(large));
 }
 
 /* Launches and fills behind a wait return before it ends. */
@@ -213,7 +242,7 @@ static void blocked(void)
     void *memory;
     volatile uint32_t *on_host;
 
-    begin(&a, false);
+    begin(&a, false, 12);
     MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
     on_host = memory;
@@ -263,7 +292,7 @@ static void scatter_far(void)
 {
     struct arena a;
 
-    begin(&a, false);
+    begin(&a, false, 12);
     for (int i = 0; i < LAUNCHES; i++) {
         if (i % 10 == 9)
             launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], i % 60 == 59, NULL);
@@ -295,6 +324,8 @@ int main(int argc, char **argv)
         copies();
     else if (!strcmp(which, "streams"))
         streams();
+    else if (!strcmp(which, "short"))
+        short_of_memory();
     else if (!strcmp(which, "blocked"))
         blocked();
     else if (!strcmp(which, "freed"))
