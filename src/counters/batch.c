@@ -149,12 +149,14 @@ static bool is_blank_known(const struct gp_batch *b, uint64_t layout)
 static bool next_shared(const struct gp_batch *b, const struct gp_member *m,
                         enum gp_step_kind *kind)
 {
-    *kind = GP_STEP_BLANK;
-    if (m->blank == GP_BLANK_OPEN && !is_blank_known(b, m->run.layout))
-        return true;
     const struct gp_bundle *g = &b->bundles[m->bundle - 1];
+    const bool first = g->first == m->number;
+    *kind = GP_STEP_BLANK;
+    if (g->in_parts ? first && g->blank == GP_BUNDLE_OPEN
+                    : m->blank == GP_BLANK_OPEN && !is_blank_known(b, m->run.layout))
+        return true;
     *kind = GP_STEP_TOGETHER;
-    return g->first == m->number && g->progress == GP_BUNDLE_OPEN;
+    return first && g->progress == GP_BUNDLE_OPEN;
 }
 
 /* The lowest pass of the hardware that a launch is still to make. */
@@ -174,6 +176,7 @@ static bool next_count(const struct gp_batch *b, const struct gp_batch_facts *f,
                     continue;
                 take(step, kind, b, m, sure != 0);
                 step->pass = pass;
+                step->of_bundle = kind == GP_STEP_BLANK && b->bundles[m->bundle - 1].in_parts;
                 return true;
             }
         }
@@ -258,7 +261,10 @@ void batch_stepped(struct gp_batch *b, const struct gp_step *step, bool well)
         m->asked = step->pass + 1;
         break;
     case GP_STEP_BLANK:
-        m->blank = m->blank == GP_BLANK_OPEN ? GP_BLANK_ASKED : m->blank;
+        if (step->of_bundle && b->bundles[m->bundle - 1].blank == GP_BUNDLE_OPEN)
+            b->bundles[m->bundle - 1].blank = GP_BUNDLE_ASKED;
+        if (!step->of_bundle && m->blank == GP_BLANK_OPEN)
+            m->blank = GP_BLANK_ASKED;
         break;
     case GP_STEP_TOGETHER:
         if (b->bundles[m->bundle - 1].progress == GP_BUNDLE_OPEN)
@@ -319,7 +325,7 @@ static enum gp_share share_of(const struct gp_batch *b, const struct gp_share_fa
         return GP_ALONE;
     if (f->measured && f->complete && m->identity == GP_FOUND_IDENTITY)
         return GP_NOT_AT_ALL;
-    return may_share && m->run.layout ? GP_TOGETHER : GP_ALONE;
+    return may_share && (m->run.layout || m->run.in_parts) ? GP_TOGETHER : GP_ALONE;
 }
 
 static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
@@ -329,6 +335,7 @@ static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
         *g = (struct gp_bundle){.first = m->number};
     b->bundle_count = number;
     g->members++;
+    g->in_parts = g->in_parts || m->run.in_parts;
     m->bundle = number;
 }
 

@@ -69,11 +69,11 @@ struct gp_member {
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* by its identity */
     bool in_session; /* the session has counts of it that were not read: it is so in many states */
-    bool
-        retries; /* gp_pass_cost, as it was: the kernel may be unloaded before the launch is read */
-    double code_ms;                 /* an instrumented pass of it takes about so long */
-    double started_ms;              /* the instrumented pass */
-    double promised_ms;             /* of the time for such passes, for the one to come */
+    uint64_t questions; /* branches of questions that it asked in instrumented code, by warps; or as
+                         * many as a launch like it; 1 where it asked, and nobody knows how often */
+    double code_ms;     /* an instrumented pass of it takes about so long */
+    double started_ms;  /* the instrumented pass */
+    double promised_ms; /* of the time for such passes, for the one to come */
     struct gp_reason left_out;      /* why there is no instrumented pass */
     struct gp_reason hardware_lost; /* why the hardware's counts cannot be read */
 };
@@ -81,7 +81,9 @@ struct gp_member {
 /* Launches in one range, which comes behind those of the members. The first one makes its pass. */
 struct gp_bundle {
     unsigned first, members;
-    enum { GP_BUNDLE_OPEN, GP_BUNDLE_ASKED, GP_BUNDLE_COUNTED, GP_BUNDLE_READ } progress;
+    bool in_parts; /* a copy of its launches is: then it has a blank of its own, in which all of
+                    * them are put in place as in its range, which comes directly behind */
+    enum { GP_BUNDLE_OPEN, GP_BUNDLE_ASKED, GP_BUNDLE_COUNTED, GP_BUNDLE_READ } progress, blank;
 };
 
 struct gp_batch {
@@ -107,7 +109,8 @@ enum gp_step_kind {
     GP_STEP_CHOOSE,   /* find out whose fingerprints are to be taken although they were assumed */
     GP_STEP_SHARE,    /* decide which launches are counted alone, together, and not at all */
     GP_STEP_COUNT,    /* a pass of the hardware's counters, of the member alone */
-    GP_STEP_BLANK,    /* a range in which the member's copy is put in place, and nothing runs */
+    GP_STEP_BLANK,    /* a range in which the member's copy, or its bundle's copies one after the
+                       * other, are put in place, and nothing runs */
     GP_STEP_TOGETHER, /* a range with all launches of the member's bundle */
     GP_STEP_MEASURE,  /* its instrumented counters are counted */
     GP_STEP_READ,     /* read the hardware's counters, and judge whether launches are alike */
@@ -127,6 +130,7 @@ struct gp_step {
     enum gp_step_kind kind;
     struct gp_member *member; /* NULL: the step is the whole batch's */
     unsigned pass;            /* GP_STEP_COUNT: which one */
+    bool of_bundle;           /* GP_STEP_BLANK: with all copies of the bundle */
     bool in_row; /* others of its kind follow, and nothing but their launches runs in between */
     double ms;   /* it takes about so long */
 };

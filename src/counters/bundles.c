@@ -1,7 +1,9 @@
 /* Launches that are counted together (counters/batch.h). Before each of them its copy is put in
  * place, by a kernel of ours that is counted as well: as many instructions each time, where the
- * layout of the copies is the same. So these are counted in a range of their own, once. The rest
- * has to be the sum of the check counters of launches like these. */
+ * layout of the copies is the same. So these are counted in a range of their own, once. Where
+ * parts of allocations are copied that depends on the launches before, too: then these
+ * instructions are counted for each bundle. The rest has to be the sum of the check counters of
+ * launches like these. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "counters/inside.h"
@@ -111,19 +113,31 @@ void bundles_take(struct gp_range_collection *c)
     struct gp_batch *b = &c->base.batch;
     for (unsigned i = 0; c->session && i < b->count; i++)
         take_blank(c, b->members[i]);
-    for (unsigned i = 0; c->session && i < b->bundle_count; i++)
-        if (b->bundles[i].progress == GP_BUNDLE_COUNTED &&
-            take_sum(c, GP_MOST_MEMBERS + i, c->sums[i]))
-            b->bundles[i].progress = GP_BUNDLE_READ;
+    for (unsigned i = 0; c->session && i < b->bundle_count; i++) {
+        struct gp_bundle *g = &b->bundles[i];
+        if (g->progress == GP_BUNDLE_COUNTED && take_sum(c, GP_MOST_MEMBERS + i, c->sums[i]))
+            g->progress = GP_BUNDLE_READ;
+        if (g->blank == GP_BUNDLE_COUNTED && take_sum(c, g->first, c->blank_sums[i]))
+            g->blank = GP_BUNDLE_READ;
+    }
+}
+
+bool bundles_sum(const struct gp_range_collection *c, unsigned number, double *sum)
+{
+    const struct gp_bundle *g = &c->base.batch.bundles[number - 1];
+    for (size_t w = 0; w < GP_ALL_CHECKS; w++)
+        sum[w] = c->sums[number - 1][w] - (g->in_parts ? c->blank_sums[number - 1][w] : 0);
+    return g->progress == GP_BUNDLE_READ && (!g->in_parts || g->blank == GP_BUNDLE_READ);
 }
 
 bool bundles_take_off(const struct gp_range_collection *c, const struct gp_member *m,
                       const double *checks, double *sum, double *may_differ)
 {
-    const struct gp_blank *blank = find_blank(c, m->run.layout);
-    for (size_t w = 0; blank && w < GP_ALL_CHECKS; w++) {
-        sum[w] -= blank->counts[w] + checks[w];
-        may_differ[w] += check_tolerance(m->retries, w, checks[w]);
+    const bool in_parts = c->base.batch.bundles[m->bundle - 1].in_parts;
+    const struct gp_blank *blank = in_parts ? NULL : find_blank(c, m->run.layout);
+    for (size_t w = 0; w < GP_ALL_CHECKS; w++) {
+        sum[w] -= (blank ? blank->counts[w] : 0) + checks[w];
+        may_differ[w] += check_tolerance(m->questions, w, checks[w]);
     }
-    return blank != NULL;
+    return in_parts || blank;
 }

@@ -457,7 +457,7 @@ void range_session_reuse_ranges(struct gp_range_session *s);
 struct gp_sass_config {
     uint64_t *ids;             /* by the position of the base among those of the session */
     enum gp_count_kind *kinds; /* of each: where it shows which line counted it */
-    bool *at_branches;         /* each counts at branches */
+    enum gp_at_branch { GP_NOT_AT_BRANCH, GP_WARPS_AT_BRANCH, GP_OTHERS_AT_BRANCH } * at_branches;
     size_t count;
     CUcontext context; /* that was current: CUPTI's allocations lie there */
 };
@@ -536,14 +536,15 @@ void sass_session_leave(struct gp_sass_session *s, CUcontext context);
  */
 bool sass_session_tells_lanes(const struct gp_sass_session *s);
 
-/* True where the kernel of that launch asks until it gets an answer (code/retries.h), so that the
- * number of its instructions depends on time. */
-bool sass_session_met_retries(const struct gp_sass_session *s);
+/* Branches, by warps, of questions that launch has asked until it got an answer (code/retries.h):
+ * the number of its instructions depends on time. */
+uint64_t sass_session_questions(const struct gp_sass_session *s);
 
 /* ---- the list of counters (counter_list.c) --------------------------------------------------- */
 
-/* So much a check counter, by its number, may differ from that of a launch that was measured. */
-double check_tolerance(bool retries, size_t check, double wanted);
+/* So much a check counter, by its number, may differ from that of a launch that was measured.
+ * `questions`: as those of a member. */
+double check_tolerance(uint64_t questions, size_t check, double wanted);
 
 /* ---- ways of counting ------------------------------------------------------------------------ */
 
@@ -582,8 +583,9 @@ struct gp_range_collection {
     struct gp_recall *recall;           /* of instrumented counters, where it tells */
     struct gp_own *own;                 /* our own counters; NULL where none is wanted */
 
-    double sums[GP_MOST_BUNDLES][GP_ALL_CHECKS]; /* of the bundles that were read */
-    struct gp_blank *blanks;                     /* by layout */
+    double sums[GP_MOST_BUNDLES][GP_ALL_CHECKS];       /* of the bundles that were read */
+    double blank_sums[GP_MOST_BUNDLES][GP_ALL_CHECKS]; /* and of their blanks */
+    struct gp_blank *blanks;                           /* by layout */
     unsigned contradictions; /* launches of bundles with a wrong sum that were alike all the same */
     struct gp_instrumenting_cost cost;
 
@@ -686,6 +688,10 @@ unsigned bundles_range(const struct gp_step *step);
 
 /* Copies the session's counts of blanks and bundles. */
 void bundles_take(struct gp_range_collection *c);
+
+/* The sum of a bundle (1: the first one), without the blank that is its own. False where it was not
+ * read. */
+bool bundles_sum(const struct gp_range_collection *c, unsigned number, double *sum);
 
 /* Takes the launch, with its check counters, and its blank off a sum, and adds the difference that
  * time may make. False where the blank is not known. */

@@ -22,7 +22,8 @@ static void note_kind(const struct gp_range_collection *c, struct gp_member *m)
     const struct gp_run *run = &m->run;
     if (!c->recall || m->identity)
         return;
-    m->retries = run->cost->retries;
+    m->questions =
+        run->cost->questions_shape == run->shape ? run->cost->questions : run->cost->questions != 0;
     launch_kind_of(&m->kind, run->kernel, run_shape_and_code(run, range_collection_cc(c)),
                    run->work, run->parameters, run->parameters_size);
 }
@@ -242,7 +243,7 @@ static bool is_fingerprint_complete(const struct gp_range_collection *c, struct 
         run->cost->lanes =
             code && gp_code_tells_lanes(code, size, cc) ? GP_LANES_FOLLOW : GP_LANES_HIDDEN;
     }
-    return run->cost->lanes == GP_LANES_FOLLOW && !run->cost->retries &&
+    return run->cost->lanes == GP_LANES_FOLLOW && !run->cost->questions &&
            sass_session_tells_lanes(c->sass);
 }
 
@@ -386,8 +387,7 @@ static bool is_sum_right(struct gp_range_collection *c, unsigned number)
     const struct gp_batch *b = &c->base.batch;
     const struct gp_member *other;
     double left[GP_ALL_CHECKS], may_differ[GP_ALL_CHECKS] = {0};
-    bool right = b->bundles[number - 1].progress == GP_BUNDLE_READ;
-    memcpy(left, c->sums[number - 1], sizeof(left));
+    bool right = bundles_sum(c, number, left);
     for (unsigned i = 0; right && i < b->count; i++) {
         const struct gp_member *m = b->members[i];
         if (m->bundle != number)

@@ -320,7 +320,8 @@ static bool end_identifying(struct gp_range_collection *c, const struct gp_step 
     if (!ok)
         return false;
     take_own(c, m);
-    m->retries = m->run.cost->retries = sass_session_met_retries(c->sass);
+    m->questions = m->run.cost->questions = sass_session_questions(c->sass);
+    m->run.cost->questions_shape = m->run.shape;
     if (c->tells)
         likeness_find(c, m);
     else
@@ -398,7 +399,9 @@ static bool range_end(struct gp_collection *collection, const struct gp_step *st
         return false;
     if (refused)
         return true;
-    if (step->kind == GP_STEP_BLANK)
+    if (step->kind == GP_STEP_BLANK && step->of_bundle)
+        c->base.batch.bundles[m->bundle - 1].blank = GP_BUNDLE_COUNTED;
+    else if (step->kind == GP_STEP_BLANK)
         m->blank = GP_BLANK_COUNTED;
     if (step->kind == GP_STEP_TOGETHER)
         c->base.batch.bundles[m->bundle - 1].progress = GP_BUNDLE_COUNTED;

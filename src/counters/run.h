@@ -12,9 +12,11 @@
  * 0 where not known. */
 struct gp_pass_cost {
     double sass, range;
-    double last_ms;   /* its last pass of instrumented code */
-    bool measured;    /* a launch of it was */
-    bool retries;     /* time decides how many instructions it executes (code/retries.h) */
+    double last_ms; /* its last pass of instrumented code */
+    bool measured;  /* a launch of it was */
+    /* Branches of questions that are asked until the answer is yes, by warps, and the shape of the
+     * launch that was counted: time decides how many there are (code/retries.h). 0: none. */
+    uint64_t questions, questions_shape;
     bool no_matrices; /* the tensor cores rested in one */
     enum { GP_LANES_UNKNOWN, GP_LANES_FOLLOW, GP_LANES_HIDDEN } lanes; /* code/lanes.h */
 };
@@ -37,7 +39,10 @@ struct gp_run {
     size_t parameters_size;
     uint64_t work;       /* a hash of the parameters on which its work depends */
     uint64_t layout;     /* of its copy: to put copies of one layout in place is the same work
-                          * each time. 0: it cannot be counted together with others */
+                          * each time. 0: it has none */
+    bool in_parts;       /* parts of allocations are copied: to put them in place is other work
+                          * each time, and the same where it follows the same launches. Without
+                          * a layout and parts it cannot be counted together with others */
     double native_ms;    /* the kernel alone, 0 where not known */
     double most_long_ms; /* that instrumented passes may take which take long, all together;
                           * then only launches of a new kind make such a pass. 0: any time */

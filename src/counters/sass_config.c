@@ -63,7 +63,10 @@ static bool make_lists(struct gp_sass_config *c, const char *chip, const char *c
         ok = find_metric(chip, bases[i], &c->ids[i]);
         *why = GP_REASON_TEXT(CUPTI_FAILED, "CUPTI does not know a metric that it named");
         c->kinds[i] = count_kind_of(bases[i]);
-        c->at_branches[i] = strstr(bases[i], "branch") != NULL;
+        c->at_branches[i] = strcmp(bases[i], "smsp__sass_inst_executed_op_branch") == 0
+                                ? GP_WARPS_AT_BRANCH
+                            : strstr(bases[i], "branch") ? GP_OTHERS_AT_BRANCH
+                                                         : GP_NOT_AT_BRANCH;
     }
     return ok;
 }

@@ -28,7 +28,7 @@ struct gp_sass_session {
     bool counts_everything;          /* a metric of every instruction is among the bases */
     bool enabled;                    /* CUPTI's code is in place */
     bool tells_lanes;
-    bool retries; /* the last launch's kernel */
+    uint64_t questions; /* of the last launch: branches, by warps */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -74,9 +74,9 @@ bool sass_session_tells_lanes(const struct gp_sass_session *s)
     return s && s->tells_lanes;
 }
 
-bool sass_session_met_retries(const struct gp_sass_session *s)
+uint64_t sass_session_questions(const struct gp_sass_session *s)
 {
-    return s->retries;
+    return s->questions;
 }
 
 bool sass_session_is_set_up(const struct gp_sass_session *s)
@@ -319,13 +319,14 @@ static size_t base_of(const struct gp_sass_config *c, const CUpti_SassMetrics_Da
  * code misses some sectors and wavefronts. A branch of a question that is asked until the answer is
  * yes runs as often as time has it: in nearly all kernels of cuBLAS and cuDNN for a GH100. */
 static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading *r,
-                              const CUpti_SassMetrics_Data *record, bool at_branch)
+                              const CUpti_SassMetrics_Data *record, enum gp_at_branch at_branch)
 {
     struct gp_instruction instruction;
     const struct gp_instruction *known =
         read_instruction(r, record->functionName, record->pcOffset, &instruction);
     if (known && at_branch && gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
-        s->retries = true;
+        if (at_branch == GP_WARPS_AT_BRANCH)
+            s->questions += record->pInstanceValues->value;
         return true;
     }
     return known && known->op == GP_OP_LDGSTS;
@@ -393,7 +394,7 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
         own_begin(s->own, run, cc, s->has);
     const bool shows = code_counts_begin(run, cc, kinds_of(s->config));
     bool runs;
-    s->retries = false;
+    s->questions = 0;
     for (size_t begin = 0, end; begin < count; begin = end) {
         end = end_of_function(s, begin, count, run->kernel, &runs);
         if (runs)

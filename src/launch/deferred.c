@@ -169,6 +169,7 @@ static bool hold(struct gp_measurement *m)
         return false;
     m->member.run.when = GP_RUN_LATER;
     m->member.run.layout = gp_held_copy_layout(copy);
+    m->member.run.in_parts = gp_held_copy_has_parts(copy);
     m->runs = 1;
     bool entered = enter(m, copy);
     if (!entered)

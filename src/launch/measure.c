@@ -170,6 +170,7 @@ static CUresult measure_by_replay(struct gp_measurement *m)
     CUresult result = own_run(m, &ended);
     run->when = launch_may_be_held(m) ? GP_RUN_LATER : GP_RUN_NOW;
     run->layout = run->when == GP_RUN_LATER ? gp_snapshot_layout(m->snapshot) : 0;
+    run->in_parts = run->when == GP_RUN_LATER && gp_snapshot_is_divided(m->snapshot);
     measurement_note_unsure(m);
     if (ended)
         note_own_run(m);

@@ -628,7 +628,10 @@ uint64_t versions_need(struct gp_snapshot *s);
  * contents back. The first and the last do nothing where no launch has saved any. Without a wait.
  */
 bool versions_keep(struct gp_snapshot *s, struct gp_reason *why);
-CUresult versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy);
+/* Adds the moves that the copy needs; they were made, or that failed. False when out of memory. */
+bool versions_list(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+                   struct gp_segments *moves);
+void versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy, bool well);
 CUresult versions_put_back(struct gp_snapshot *s);
 
 /* ---- snapshots (snapshot.c) ------------------------------------------------------------------ */

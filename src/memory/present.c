@@ -252,6 +252,9 @@ bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, 
     if (!segments_copy(&s->restored, &copy->segments) || !list_undivided(&s->moves, copy))
         return false;
     reverse(&s->moves);
-    CUresult versions = versions_put(s, copy), result = move(s, &s->moves, by_driver);
-    return driver_worked(wait(s, result == CUDA_SUCCESS ? versions : result), why);
+    if (!versions_list(s, copy, &s->moves))
+        return false;
+    CUresult result = wait(s, move(s, &s->moves, by_driver));
+    versions_put(s, copy, result == CUDA_SUCCESS);
+    return driver_worked(result, why);
 }

@@ -3,9 +3,7 @@
  * the first launch from that one on that saved it, and the present contents where none did. Memory
  * that the launch only read needs no copy of its own, also where nobody knows which memory that is.
  *
- * Parts are put in place by the driver, and only those whose contents are not the ones that are
- * wanted. The parts differ from launch to launch, so such launches share no range of counters: the
- * copies would be counted with them (H200). */
+ * Only parts are put in place whose contents are not the ones that are wanted. */
 #include "memory/inside.h"
 
 #include <stdlib.h>
@@ -271,22 +269,30 @@ static void lose(struct gp_version_run *run, const struct gp_held_copy *copy,
     run->current = 0;
 }
 
-CUresult versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy)
+bool versions_list(const struct gp_snapshot *s, const struct gp_held_copy *copy,
+                   struct gp_segments *moves)
+{
+    const struct gp_versions *v = &s->versions;
+    bool listed = true;
+    for (size_t r = 0; copy->order && r < v->run_count && listed; r++) {
+        const struct gp_version_run *run = &v->runs[r];
+        const uint64_t from = wanted(v, run, copy->order);
+        if (from != run->current && is_reached(copy, run->live))
+            listed = segments_add(moves, from, run->live, run->bytes, from);
+    }
+    return listed;
+}
+
+void versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy, bool well)
 {
     struct gp_versions *v = &s->versions;
-    CUresult result = CUDA_SUCCESS;
-    if (!copy->order)
-        return CUDA_SUCCESS;
-    for (size_t r = 0; r < v->run_count && result == CUDA_SUCCESS; r++) {
+    for (size_t r = 0; copy->order && r < v->run_count; r++) {
         struct gp_version_run *run = &v->runs[r];
-        const uint64_t from = wanted(v, run, copy->order);
-        if (from == run->current || !is_reached(copy, run->live))
-            continue;
-        result = copy_to(s, run->live, from, run->bytes);
-        run->current = result == CUDA_SUCCESS ? from : 0;
+        if (is_reached(copy, run->live))
+            run->current = well ? wanted(v, run, copy->order) : 0;
     }
-    each_run(v, copy, lose);
-    return result;
+    if (copy->order)
+        each_run(v, copy, lose);
 }
 
 CUresult versions_put_back(struct gp_snapshot *s)

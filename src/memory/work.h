@@ -25,8 +25,9 @@ struct gp_segment {
     uint64_t digests;
 };
 
-/* So few are handed to a kernel as they are, where there is no table on the device. */
-#define GP_FEW_SEGMENTS 16u
+/* So few are handed to a kernel as they are, where there is no table on the device: parameters have
+ * 4096 bytes. */
+#define GP_FEW_SEGMENTS 48u
 struct gp_few_segments {
     struct gp_segment of[GP_FEW_SEGMENTS];
 };

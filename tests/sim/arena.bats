@@ -32,6 +32,17 @@ left() {
     [ "$(saved | tail -n 180 | awk '$1 > 2000000' | wc -l)" -lt 30 ]
 }
 
+@test "launches on pieces that are alike are counted together" {
+    for word in alike-whole alike; do
+        arena $word
+        counted >"$BATS_TEST_TMPDIR/$word"
+        [ "$(left)" -eq 0 ]
+        [ "$(launches | grep -c '"recalled":2,')" -gt 120 ]
+        [ "$(grep -c "not counted together any more" "$log")" -eq 0 ]
+    done
+    diff "$BATS_TEST_TMPDIR/alike-whole" "$BATS_TEST_TMPDIR/alike"
+}
+
 @test "copies and fills between the launches" {
     arena copies
     [ "$(left)" -eq 0 ]

@@ -21,7 +21,7 @@ static struct gp_batch batch;
  * compared. '-': not compared; '.': it is not to be counted; '!' behind a launch: alone in any
  * case;
  * '?': its fingerprint does not tell all; '~': its copy has another layout; '/': it
- * cannot share a range. */
+ * cannot share a range, unless ':' follows: its copy is in parts. */
 struct row {
     const char *name, *batch;
     const char *known;  /* the fingerprints of which enough launches were measured before */
@@ -44,6 +44,7 @@ static const struct row rows[] = {
     {"it stands for those behind it", "x!xxxxx", "", "1111aa"},
     {"launches of other layouts, too", "XX~X~X", "x", "aaaa"},
     {"but not those without one", "X/X/XX", "x", "11aa"},
+    {"unless they are in parts", "X/:X/XX", "x", "a1aa"},
     {"others do not count", ".X.X.", "x", "-a-a-"},
     {"a bundle is full", "XXXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaabb"},
     {"and one that is left over is alone", "XXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaa1"},
@@ -86,6 +87,8 @@ static void read_batch(const struct row *row)
             m->run.layout = 100 + batch.count;
         else if (*at == '/')
             m->run.layout = 0;
+        else if (*at == ':')
+            m->run.in_parts = true;
         else
             read_launch(row, *at);
     }
@@ -169,8 +172,10 @@ static void assumed_launches_are_identified_where_that_is_quicker(void **state)
  * a  it is assumed to be alike, and is  T  like a launch before, and counted together
  * x  it is assumed, and is not          X  the same, and the sum is wrong
  * k  like a launch before, and not counted
+ * P  as T, and its copy is in parts
  * A '?' behind it: whether it ends is to be seen first. Steps, with the number of the launch:
  * I  identify  C  count, with the pass  B  blank  G  the bundle  M  measure
+ * b  the blank of a bundle
  * R  read      S  settle                A  again */
 struct steps {
     const char *name, *launches;
@@ -195,6 +200,8 @@ static const struct steps all_steps[] = {
     {"but when the hardware says no", "xa", 1, "C00 C10 R A I0 C00 R"},
     {"enough is known of launches like it", "k", 1, "I0"},
     {"launches that are counted together", "TTT", 1, "I0 I1 I2 B0 G0 R"},
+    {"a blank of all copies, where one is in parts", "TPT", 1, "I0 I1 I2 b0 G0 R"},
+    {"others come before it", "nTP", 1, "I0 I1 I2 C00 b1 G1 M0 R"},
     {"and by themselves, if their sum is wrong", "XX", 1, "I0 I1 B0 G0 R A C00 C10 R"},
     {"others are counted between them", "nTT", 1, "I0 I1 I2 C00 B1 G1 M0 R"},
     {"launches that may not end come first", "nn?u", 1, "I1 I0 C10 C00 C20 M1 M0 M2"},
@@ -235,9 +242,9 @@ static void share(void)
         const char l = found[i].letter;
         if (m->round != batch.round)
             continue;
-        m->share = l == 'k'                                    ? GP_NOT_AT_ALL
-                   : (l == 'T' || l == 'X') && !found[i].again ? GP_TOGETHER
-                                                               : GP_ALONE;
+        m->share = l == 'k'                              ? GP_NOT_AT_ALL
+                   : strchr("TXP", l) && !found[i].again ? GP_TOGETHER
+                                                         : GP_ALONE;
         if (m->share == GP_NOT_AT_ALL)
             gp_launch_move(&m->state, GP_LAUNCH_CONFIRM);
         if (m->share != GP_TOGETHER)
@@ -245,6 +252,7 @@ static void share(void)
         if (batch.bundle_count == 0)
             batch.bundles[batch.bundle_count++] = (struct gp_bundle){.first = i};
         m->bundle = 1;
+        batch.bundles[0].in_parts = batch.bundles[0].in_parts || l == 'P';
     }
 }
 
@@ -290,7 +298,7 @@ static bool make(const struct gp_step *step, char *text)
         members[i].passes = step->pass + 1;
         return true;
     case GP_STEP_BLANK:
-        sprintf(text, "B%u", i);
+        sprintf(text, "%c%u", step->of_bundle ? 'b' : 'B', i);
         return true;
     case GP_STEP_TOGETHER:
         sprintf(text, "G%u", i);

@@ -249,7 +249,8 @@ static uint32_t by_chance(uint32_t number)
     return mixed ^ mixed >> 13;
 }
 
-/* Scales with warps that wait for their elements, as long as it takes: one in four asks again. */
+/* Scales with warps that wait for their elements, as long as it takes: one in sixteen asks sixteen
+ * times, and equal launches differ by percents in their numbers of instructions. */
 static void scale_awaited(struct gpusim_thread *t)
 {
     static atomic_uint asked;
@@ -258,8 +259,8 @@ static void scale_awaited(struct gpusim_thread *t)
     float factor = PARAM(t, 2, float);
     unsigned i = LINEAR_INDEX(t);
 
-    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, by_chance(atomic_fetch_add(&asked, 1)) >> 30);
-    INT(t, 400);
+    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, by_chance(atomic_fetch_add(&asked, 1)) >> 28 ? 1 : 16);
+    INT(t, 60);
     IF(t, i < n) STG(t, &data[i], FMUL(t, LDG(t, &data[i]), factor));
     EXIT(t);
 }

@@ -2,13 +2,14 @@
  * arena_linked CASE [SEED]: launches on pieces of one allocation, as of programs that divide memory
  * by themselves. Each launch changes its pieces in place, by x = 3 * x + 1 or + 2, or adds two
  * pieces, so that one that runs twice, or from the wrong memory, is seen. In the case "pieces"
- * nothing else happens, in the case "copies" copies and fills of pieces come between the launches,
- * in the case "streams" two streams have pieces of their own, in the case "whole" the same pieces
- * are allocations, in the case "scatter" kernels write now and then far from their pieces, by
- * numbers in memory, in the case "blocked" launches and fills stand behind a wait that ends once
- * they have returned, in the case "freed" the allocation is freed and had again, in the case
- * "short" there are several arenas, and nearly all other memory is allocated between launches on
- * them. Prints a digest of all pieces.
+ * nothing else happens, in the case "alike" most launches have the same counts, in the case
+ * "copies" copies and fills of pieces come between the launches, in the case "streams" two streams
+ * have pieces of their own, in the cases "whole" and "alike-whole" the same pieces are allocations,
+ * in the case "scatter" kernels write now and then far from their pieces, by numbers in memory, in
+ * the case "blocked" launches and fills stand behind a wait that ends once they have returned, in
+ * the case "freed" the allocation is freed and had again, in the case "short" there are several
+ * arenas, and nearly all other memory is allocated between launches on them. Prints a digest of all
+ * pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -102,9 +103,9 @@ static void end(struct arena *a)
     printf("%016llx\n", (unsigned long long)digest);
 }
 
-static void launch_scale(struct piece *p, CUstream stream)
+static void launch_scale(struct piece *p, unsigned n, unsigned shift, CUstream stream)
 {
-    unsigned n = p->words, factor = 3, shift = 1 + chance(2);
+    unsigned factor = 3;
     void *params[] = {&p->at, &n, &factor, &shift};
 
     MUST(cuLaunchKernel(scale, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
@@ -129,7 +130,7 @@ static void launch_any(struct arena *a, unsigned first, unsigned count, CUstream
     struct piece *p = &a->pieces[first + chance(count)];
 
     if (chance(3))
-        launch_scale(p, stream);
+        launch_scale(p, p->words, 1 + chance(2), stream);
     else
         launch_add(&a->pieces[first + chance(count)], &a->pieces[first + chance(count)], p, stream);
 }
@@ -162,6 +163,17 @@ static void pieces(bool whole)
     begin(&a, whole, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_any(&a, 0, PIECES, NULL);
+    end(&a);
+}
+
+/* Launches have the same counts as long as their numbers are even, which ends for some pieces. */
+static void alike(bool whole)
+{
+    struct arena a;
+
+    begin(&a, whole, 12);
+    for (int i = 0; i < LAUNCHES; i++)
+        launch_scale(&a.pieces[chance(PIECES)], 100, i >= 150 && !chance(10) ? 1 : 2, NULL);
     end(&a);
 }
 
@@ -320,6 +332,8 @@ int main(int argc, char **argv)
     MUST(cuModuleGetFunction(&scatter, module, "arena_scatter"));
     if (!strcmp(which, "pieces") || !strcmp(which, "whole"))
         pieces(!strcmp(which, "whole"));
+    else if (!strcmp(which, "alike") || !strcmp(which, "alike-whole"))
+        alike(!strcmp(which, "alike-whole"));
     else if (!strcmp(which, "copies"))
         copies();
     else if (!strcmp(which, "streams"))
