@@ -64,6 +64,16 @@ bool values_take_hardware(struct gp_range_collection *c, struct gp_member *m)
     return true;
 }
 
+/* Time alone changes the check counters of a launch that asks questions, and is measured again:
+ * they stay those of the first one. */
+static void keep_checks(const struct gp_range_collection *c, const struct gp_member *m, double *row)
+{
+    const double *before = recall_find(c->recall, &m->fingerprint);
+    const size_t first = (size_t)(checks_in_row(c, row) - row);
+    if (before && m->questions)
+        memcpy(row + first, before + first, c->list.check_count * sizeof(*row));
+}
+
 /* A launch whose check counters are not all known could be found like no other. */
 static void learn_launch(struct gp_range_collection *c, const struct gp_member *m)
 {
@@ -72,6 +82,7 @@ static void learn_launch(struct gp_range_collection *c, const struct gp_member *
     for (size_t w = 0; w < c->list.check_count; w++)
         if (isnan(checks_in_row(c, row)[w]))
             return;
+    keep_checks(c, m, row);
     recall_learn(c->recall, &m->fingerprint, row);
     values_learn_hardware(c, m);
     if (m->run.when != GP_RUN_LATER) /* else that was when its fingerprint was found */

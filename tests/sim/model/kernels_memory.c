@@ -249,8 +249,14 @@ static uint32_t by_chance(uint32_t number)
     return mixed ^ mixed >> 13;
 }
 
-/* Scales with warps that wait for their elements, as long as it takes: one in sixteen asks sixteen
- * times, and equal launches differ by percents in their numbers of instructions. */
+/* Once or twice, and seldom more often than a launch is thought to differ by. */
+static unsigned times_asked(uint32_t chance)
+{
+    return chance >> 21 == 0 ? 600 : chance >> 28 == 0 ? 16 : 1 + (chance & 1);
+}
+
+/* Scales with warps that wait for their elements, as long as it takes: equal launches differ by
+ * percents in their numbers of instructions. */
 static void scale_awaited(struct gpusim_thread *t)
 {
     static atomic_uint asked;
@@ -259,7 +265,7 @@ static void scale_awaited(struct gpusim_thread *t)
     float factor = PARAM(t, 2, float);
     unsigned i = LINEAR_INDEX(t);
 
-    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, by_chance(atomic_fetch_add(&asked, 1)) >> 28 ? 1 : 16);
+    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, times_asked(by_chance(atomic_fetch_add(&asked, 1))));
     INT(t, 60);
     IF(t, i < n) STG(t, &data[i], FMUL(t, LDG(t, &data[i]), factor));
     EXIT(t);
