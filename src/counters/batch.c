@@ -287,7 +287,7 @@ void batch_stepped(struct gp_batch *b, const struct gp_step *step, bool well)
 void batch_put_off(const struct gp_batch *b, struct gp_member *m)
 {
     m->round = b->round + 1;
-    m->asked = m->passes = m->bundle = 0;
+    m->asked = m->passes = m->bundle = m->range = 0;
     m->share = GP_SHARE_OPEN;
 }
 
@@ -315,8 +315,8 @@ static bool is_alone_in_any_case(const struct gp_member *m)
 }
 
 /* Rows of earlier batches can be taken at once; the sum of others is judged when they are there. */
-static enum gp_share share_of(const struct gp_batch *b, const struct gp_share_facts *facts,
-                              unsigned at, bool may_share)
+static enum gp_share best_share_of(const struct gp_batch *b, const struct gp_share_facts *facts,
+                                   unsigned at, bool may_share)
 {
     const struct gp_member *m = b->members[at];
     const struct gp_share_facts *f = &facts[at];
@@ -339,18 +339,59 @@ static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
     m->bundle = number;
 }
 
-void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share)
+/* The launches that are counted alone as long as there are so many ranges. Launches that would need
+ * the counters of one for which there is none wait with it. */
+static void share_all(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share,
+                      unsigned ranges)
 {
-    struct gp_member *last = NULL;
-    unsigned together = 0;
-    b->bundle_count = 0;
+    bool any_waits = false;
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
         if (!facts[i].counted)
             continue;
         m->bundle = 0;
-        m->share = share_of(b, facts, i, may_share);
-        if (m->share != GP_TOGETHER)
+        m->share = best_share_of(b, facts, i, may_share);
+        const bool needs_others =
+            m->share == GP_TOGETHER && facts[i].measured < GP_LEAST_MEASURED && any_waits;
+        if (needs_others || (m->share == GP_ALONE && ranges == 0))
+            m->share = GP_NOT_NOW;
+        any_waits = any_waits || m->share == GP_NOT_NOW;
+        ranges -= m->share == GP_ALONE;
+    }
+}
+
+/* Ranges of bundles, and of blanks. */
+static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_share_facts *facts)
+{
+    unsigned together = 0, blanks = 0, parts = 0;
+    for (unsigned i = 0; i < b->count; i++) {
+        const struct gp_member *m = b->members[i];
+        if (!facts[i].counted || m->share != GP_TOGETHER)
+            continue;
+        together++;
+        parts += m->run.in_parts;
+        bool known = m->run.in_parts || facts[i].blank_known;
+        for (unsigned k = 0; k < i && !known; k++)
+            known = facts[k].counted && b->members[k]->share == GP_TOGETHER &&
+                    b->members[k]->run.layout == m->run.layout;
+        blanks += !known;
+    }
+    const unsigned bundles = (together + GP_MOST_TOGETHER - 1) / GP_MOST_TOGETHER;
+    return bundles + blanks + (parts < bundles ? parts : bundles);
+}
+
+void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share,
+                 unsigned ranges)
+{
+    struct gp_member *last = NULL;
+    unsigned together = 0;
+    b->bundle_count = 0;
+    share_all(b, facts, may_share, b->count);
+    const unsigned shared = count_shared_ranges(b, facts);
+    share_all(b, facts, may_share, shared < ranges / 2 ? ranges - shared : (ranges + 1) / 2);
+    for (unsigned i = 0; i < b->count; i++) {
+        struct gp_member *m = b->members[i];
+        if (!facts[i].counted || m->share != GP_TOGETHER)
             continue;
         bundle(b, m, 1 + together++ / GP_MOST_TOGETHER);
         last = m;

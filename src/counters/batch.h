@@ -21,10 +21,13 @@
 #include "counters/run.h"
 #include "counters/states.h"
 
-/* Launches whose counters wait to be read: so many are lost where their context dies. Each costs
- * the first start of a session some 1.2 ms, and each pass of instrumented code 0.1 ms; with few of
+/* Launches whose counters wait to be read: so many are lost where their context dies. With few of
  * them the session is stopped and started often, which takes 45 ms. */
-#define GP_MOST_MEMBERS 64
+#define GP_MOST_MEMBERS 256
+/* Ranges of the session. Each costs its first start some 1.2 ms, and each pass of instrumented code
+ * 0.1 ms. A launch takes one when it is counted, or its bundle does; where none is left launches
+ * are counted in another round. */
+#define GP_MOST_RANGES 68
 /* Launches in one range. */
 #define GP_MOST_TOGETHER 16u
 #define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER)
@@ -50,7 +53,8 @@ enum gp_share {
     GP_SHARE_OPEN, /* that is not decided yet */
     GP_ALONE,      /* in ranges of its own */
     GP_TOGETHER,   /* in a range with others */
-    GP_NOT_AT_ALL  /* it takes the counters of launches like it */
+    GP_NOT_AT_ALL, /* it takes the counters of launches like it */
+    GP_NOT_NOW     /* in another round: no range is left, or none for launches like it */
 };
 
 /* A launch in a batch: the part of its measurement that is its counters'. Its address stays. */
@@ -58,9 +62,10 @@ struct gp_member {
     struct gp_run run;
     enum gp_launch_state state;
     enum gp_share share;
-    unsigned number;        /* of its range: its position in the batch */
-    unsigned round;         /* it makes its steps in that round; from 1 on it is counted alone, as
-                             * its bundle's sum was wrong, or it is not as was assumed */
+    unsigned number;        /* its position in the batch */
+    unsigned range;         /* of the session, from 1 on; 0: it has none yet */
+    unsigned round;         /* it makes its steps in that round; from 1 on it is counted alone */
+    bool denied;            /* its bundle's sum was wrong, or it is not as was assumed */
     unsigned asked, passes; /* passes of the hardware that were begun, and that ended well */
     unsigned bundle;        /* 1 + the index of its bundle; 0: none */
     enum { GP_BLANK_OPEN, GP_BLANK_ASKED, GP_BLANK_COUNTED } blank; /* of its copy's layout */
@@ -78,11 +83,12 @@ struct gp_member {
     struct gp_reason hardware_lost; /* why the hardware's counts cannot be read */
 };
 
-/* Launches in one range, which comes behind those of the members. The first one makes its pass. */
+/* Launches in one range. The first one makes its pass. */
 struct gp_bundle {
     unsigned first, members;
-    bool in_parts; /* a copy of its launches is: then it has a blank of its own, in which all of
-                    * them are put in place as in its range, which comes directly behind */
+    unsigned range; /* as that of a member; its blank has the first one's */
+    bool in_parts;  /* a copy of its launches is: then it has a blank of its own, in which all of
+                     * them are put in place as in its range, which comes directly behind */
     enum { GP_BUNDLE_OPEN, GP_BUNDLE_ASKED, GP_BUNDLE_COUNTED, GP_BUNDLE_READ } progress, blank;
 };
 

@@ -61,7 +61,7 @@ static void add_blank(struct gp_range_collection *c, uint64_t layout, const doub
 bool bundles_are_reliable(const struct gp_range_collection *c)
 {
     return range_session_hardware_passes(c->session) == 1 &&
-           range_session_ranges(c->session) >= GP_MOST_MEMBERS + GP_MOST_BUNDLES &&
+           range_session_ranges(c->session) >= GP_MOST_RANGES &&
            c->list.check_count == GP_ALL_CHECKS && c->contradictions < MOST_CONTRADICTIONS;
 }
 
@@ -79,17 +79,17 @@ bool bundles_know_blank(const struct gp_range_collection *c, uint64_t layout)
     return find_blank(c, layout) != NULL;
 }
 
-unsigned bundles_range(const struct gp_step *step)
+unsigned *bundles_range(struct gp_range_collection *c, const struct gp_step *step)
 {
-    return step->kind == GP_STEP_TOGETHER ? GP_MOST_MEMBERS + step->member->bundle - 1
-                                          : step->member->number;
+    struct gp_member *m = step->member;
+    return step->kind == GP_STEP_TOGETHER ? &c->base.batch.bundles[m->bundle - 1].range : &m->range;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 static bool take_sum(const struct gp_range_collection *c, unsigned range, double *sum)
 {
-    const double *values = range_session_values(c->session, range);
+    const double *values = range ? range_session_values(c->session, range - 1) : NULL;
     for (size_t w = 0; w < GP_ALL_CHECKS; w++)
         sum[w] = 0;
     for (size_t i = 0; values && i < c->list.hardware_used; i++)
@@ -102,7 +102,7 @@ static bool take_sum(const struct gp_range_collection *c, unsigned range, double
 static void take_blank(struct gp_range_collection *c, struct gp_member *m)
 {
     double blank[GP_ALL_CHECKS];
-    if (m->blank == GP_BLANK_COUNTED && take_sum(c, m->number, blank))
+    if (m->blank == GP_BLANK_COUNTED && take_sum(c, m->range, blank))
         add_blank(c, m->run.layout, blank);
     if (m->blank == GP_BLANK_COUNTED)
         m->blank = GP_BLANK_ASKED;
@@ -115,9 +115,10 @@ void bundles_take(struct gp_range_collection *c)
         take_blank(c, b->members[i]);
     for (unsigned i = 0; c->session && i < b->bundle_count; i++) {
         struct gp_bundle *g = &b->bundles[i];
-        if (g->progress == GP_BUNDLE_COUNTED && take_sum(c, GP_MOST_MEMBERS + i, c->sums[i]))
+        if (g->progress == GP_BUNDLE_COUNTED && take_sum(c, g->range, c->sums[i]))
             g->progress = GP_BUNDLE_READ;
-        if (g->blank == GP_BUNDLE_COUNTED && take_sum(c, g->first, c->blank_sums[i]))
+        if (g->blank == GP_BUNDLE_COUNTED &&
+            take_sum(c, b->members[g->first]->range, c->blank_sums[i]))
             g->blank = GP_BUNDLE_READ;
     }
 }

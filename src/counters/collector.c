@@ -79,7 +79,7 @@ bool gp_collection_come(struct gp_collection *c, struct gp_reason *why)
 
 bool gp_collection_is_full(const struct gp_collection *c)
 {
-    return c->batch.count >= c->most;
+    return c->batch.count >= c->most || c->used_up;
 }
 
 void gp_collection_enter(struct gp_collection *c, struct gp_member *m)

@@ -20,6 +20,7 @@ struct gp_collection {
     struct gp_batch batch;
     struct gp_batch_facts facts;
     unsigned most; /* launches in a batch */
+    bool used_up;  /* no range is left before its launches were read */
     bool away;     /* its session is with another context */
 };
 

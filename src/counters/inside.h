@@ -85,14 +85,16 @@ struct gp_share_facts {
     bool counted;  /* it is to be decided how the hardware counts it; else the rest says nothing */
     bool complete; /* its fingerprint tells how often each instruction ran, and with which lanes */
     unsigned measured; /* launches of that fingerprint, in earlier batches, that stand for others */
+    bool blank_known;  /* that of the layout of its copy */
     struct gp_fingerprint fingerprint; /* with its work */
     double fingerprint_ms;             /* to take it, as far as is known */
 };
 
 /* Decides the shares of all launches with `counted`, by their facts, and makes bundles of launches
  * that are counted together. `may_share`: the hardware's counters take one pass,
- * and sums can be relied on. */
-void batch_share(struct gp_batch *batch, const struct gp_share_facts *facts, bool may_share);
+ * and sums can be relied on. `ranges`: so many are left. */
+void batch_share(struct gp_batch *batch, const struct gp_share_facts *facts, bool may_share,
+                 unsigned ranges);
 
 /* True where it is quicker to take the fingerprints of all that were assumed than to start the
  * hardware's counters for them: no other launch wants these. The shares are decided. */
@@ -583,6 +585,8 @@ struct gp_range_collection {
     struct gp_recall *recall;           /* of instrumented counters, where it tells */
     struct gp_own *own;                 /* our own counters; NULL where none is wanted */
 
+    unsigned ranges;                    /* of the session, that were taken since all were read */
+    struct gp_share_facts *share_facts; /* of a batch */
     double sums[GP_MOST_BUNDLES][GP_ALL_CHECKS];       /* of the bundles that were read */
     double blank_sums[GP_MOST_BUNDLES][GP_ALL_CHECKS]; /* and of their blanks */
     struct gp_blank *blanks;                           /* by layout */
@@ -616,6 +620,11 @@ bool range_collection_has_session(struct gp_range_collection *c);
 
 /* Copies the session's counts of launches, blanks and bundles: the session need keep none. */
 void range_collection_take(struct gp_range_collection *c);
+/* Reads all that was counted; then its ranges can be taken again. */
+void range_collection_settle(struct gp_range_collection *c, bool context_alive);
+void range_collection_reuse_ranges(struct gp_range_collection *c);
+/* Ranges that are left. */
+unsigned range_collection_ranges(const struct gp_range_collection *c);
 
 /* Has the SASS metrics compare launches where there is a session, and else count. */
 void range_collection_open_sass(struct gp_range_collection *c);
@@ -683,8 +692,8 @@ void bundle_contradicted(struct gp_range_collection *c);
 /* True where the blank of that layout was counted before. */
 bool bundles_know_blank(const struct gp_range_collection *c, uint64_t layout);
 
-/* The range in which the step is counted. */
-unsigned bundles_range(const struct gp_step *step);
+/* The range of the step, from 1 on; 0: none yet. */
+unsigned *bundles_range(struct gp_range_collection *c, const struct gp_step *step);
 
 /* Copies the session's counts of blanks and bundles. */
 void bundles_take(struct gp_range_collection *c);

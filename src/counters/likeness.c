@@ -253,6 +253,7 @@ static struct gp_share_facts facts_of(struct gp_range_collection *c, struct gp_m
                                           member_is_open(m, &c->base.facts)};
     if (!f.counted || !c->recall)
         return f;
+    f.blank_known = bundles_know_blank(c, m->run.layout);
     f.complete = is_fingerprint_complete(c, m);
     f.fingerprint_ms = expected_fingerprint_ms(&c->cost, &m->run);
     f.fingerprint = fingerprint_with_work(&m->fingerprint, &m->kind);
@@ -287,10 +288,15 @@ static void take_all(struct gp_range_collection *c, struct gp_member *m)
 void likeness_share(struct gp_range_collection *c, bool only_identities)
 {
     struct gp_batch *b = &c->base.batch;
-    struct gp_share_facts facts[GP_MOST_MEMBERS];
+    struct gp_share_facts *facts = c->share_facts;
+    /* Launches that cannot wait have taken some. */
+    if (!only_identities && range_collection_ranges(c) < GP_MOST_RANGES / 2 && c->ranges) {
+        range_collection_settle(c, true);
+        range_collection_reuse_ranges(c);
+    }
     for (unsigned i = 0; i < b->count; i++)
         facts[i] = facts_of(c, b->members[i]);
-    batch_share(b, facts, c->recall && bundles_are_reliable(c));
+    batch_share(b, facts, c->recall && bundles_are_reliable(c), range_collection_ranges(c));
     if (only_identities) {
         if (batch_is_to_be_identified(b, facts))
             identify_assumed(b, facts);
@@ -302,6 +308,8 @@ void likeness_share(struct gp_range_collection *c, bool only_identities)
             continue;
         if (m->share == GP_NOT_AT_ALL)
             take_all(c, m);
+        if (m->share == GP_NOT_NOW)
+            batch_put_off(b, m);
         m->blank = bundles_know_blank(c, m->run.layout) ? GP_BLANK_ASKED : GP_BLANK_OPEN;
     }
 }
@@ -309,14 +317,16 @@ void likeness_share(struct gp_range_collection *c, bool only_identities)
 /* ---- the hardware's word --------------------------------------------------------------------- */
 
 /* The check counters of the launch that one is like, in a row of values_make_row: of one that
- * was measured, or of a member that is still to be, then that is *other. NULL where there is none.
- */
+ * was measured, or of a member that is still to be, then that is *other. NULL where there is none,
+ * or its kernel is barred. */
 static const double *find_like(struct gp_range_collection *c, const struct gp_member *m,
                                const struct gp_member **other)
 {
     const struct gp_batch *b = &c->base.batch;
     const double *row = recall_find(c->recall, &m->fingerprint);
     *other = NULL;
+    if (recall_is_barred(c->recall, &m->fingerprint))
+        return NULL;
     for (unsigned i = 0; !row && i < b->count; i++) {
         const struct gp_member *o = b->members[i];
         if (o == m || o->run.when != GP_RUN_LATER || !o->identity || o->state != GP_LAUNCH_NEW ||
@@ -347,6 +357,7 @@ static void deny(const struct gp_range_collection *c, struct gp_member *m)
     if (m->state == GP_LAUNCH_ASSUMED)
         m->identity = GP_NO_IDENTITY;
     m->like = NULL;
+    m->denied = true;
     gp_launch_move(&m->state, GP_LAUNCH_DENY);
     batch_put_off(&c->base.batch, m);
 }
@@ -375,7 +386,7 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
         gp_launch_move(&m->state, GP_LAUNCH_LOSE);
         return;
     }
-    if (m->round > 0)
+    if (m->denied)
         bundle_contradicted(c);
     confirm(c, m, row, other);
     if (!other)

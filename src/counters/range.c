@@ -43,6 +43,7 @@ static void range_close(struct gp_collection *collection, bool context_alive)
     free(c->row);
     free(c->hardware_row);
     free(c->absent);
+    free(c->share_facts);
     free(c);
 }
 
@@ -55,15 +56,16 @@ static bool allocate(struct gp_range_collection *c)
     c->row = calloc(c->list.used + GP_OWN_COUNT + GP_ALL_CHECKS, sizeof(*c->row));
     c->hardware_row = calloc(c->list.hardware_used + 1, sizeof(*c->hardware_row));
     c->absent = calloc(width * GP_MOST_MEMBERS, sizeof(*c->absent));
+    c->share_facts = calloc(GP_MOST_MEMBERS, sizeof(*c->share_facts));
     return c->counters && c->sass_unavailable && c->values && c->row && c->hardware_row &&
-           c->absent;
+           c->absent && c->share_facts;
 }
 
-/* Launches in a batch: each needs a range, and bundles have theirs behind them. */
+/* Launches in a batch. Where there are few ranges each needs one. */
 static unsigned most_members(const struct gp_range_collection *c)
 {
-    unsigned ranges = c->session ? range_session_ranges(c->session) : GP_MOST_MEMBERS;
-    return ranges < GP_MOST_MEMBERS ? ranges : GP_MOST_MEMBERS;
+    const unsigned ranges = c->session ? range_session_ranges(c->session) : GP_MOST_RANGES;
+    return ranges < GP_MOST_RANGES ? ranges : GP_MOST_MEMBERS;
 }
 
 /* The SASS metrics are set up behind the first session of the context. Launches that wait for it in
@@ -186,11 +188,27 @@ static bool stand_in(struct gp_range_collection *c, unsigned pass, struct gp_rea
            range_session_advance(c->session, pass, why);
 }
 
+/* Launches and bundles have their range until all are read. */
+static bool take_range(struct gp_range_collection *c, unsigned *range, struct gp_reason *why)
+{
+    *why = GP_REASON_TEXT(SESSION_LOST, "the session has no range left");
+    if (*range)
+        return true;
+    const unsigned left = range_collection_ranges(c);
+    c->base.used_up = left <= 1;
+    if (left)
+        *range = ++c->ranges;
+    return left > 0;
+}
+
 /* A bundle, or a blank, which empties no caches: their contents change no check counter. */
 static bool push_bundle(struct gp_range_collection *c, const struct gp_step *step,
                         struct gp_reason *why)
 {
-    if (stand_in(c, 0, why) && range_session_push(c->session, bundles_range(step), why))
+    unsigned *range = bundles_range(c, step);
+    if (!take_range(c, range, why))
+        return false;
+    if (stand_in(c, 0, why) && range_session_push(c->session, *range - 1, why))
         return true;
     range_collection_lose_session(c, *why);
     return false;
@@ -200,6 +218,8 @@ static bool push(struct gp_range_collection *c, struct gp_member *m, unsigned pa
                  struct gp_reason *why)
 {
     double before = 1e3 * gp_clock_seconds();
+    if (!take_range(c, &m->range, why))
+        return false;
     /* Neither a start alone, after all was read, nor a step among the hardware's passes counts. */
     unsigned instrumented = range_session_hardware_passes(c->session);
     bool back = pass < instrumented && range_session_stands_in(c->session, instrumented);
@@ -211,7 +231,7 @@ static bool push(struct gp_range_collection *c, struct gp_member *m, unsigned pa
     /* Not earlier: a start leaves memory of CUPTI's dirty in the L2. */
     if (stands && pass < instrumented)
         m->run.empty_caches(m->run.empty_caches_data);
-    if (!stands || !range_session_push(c->session, m->number, why)) {
+    if (!stands || !range_session_push(c->session, m->range - 1, why)) {
         range_collection_lose_session(c, *why);
         return false;
     }
@@ -425,29 +445,14 @@ static void read_hardware(struct gp_range_collection *c)
     range_collection_take(c);
 }
 
-static void settle(struct gp_range_collection *c, bool context_alive)
-{
-    struct gp_reason why = NO_SESSION;
-    bool settled = c->session && context_alive && range_session_settle(c->session, &why);
-    if (c->session && !settled)
-        range_collection_lose_session(c, why);
-    range_collection_take(c);
-}
-
-static void reuse_ranges(struct gp_range_collection *c)
-{
-    if (c->session)
-        range_session_reuse_ranges(c->session);
-}
-
 /* Passes that could not be made give back the time that was promised to them. */
 static void finish(struct gp_range_collection *c, bool context_alive)
 {
     const struct gp_batch *b = &c->base.batch;
-    settle(c, context_alive);
+    range_collection_settle(c, context_alive);
     for (unsigned i = 0; i < b->count; i++)
         cost_give_back(&c->cost, b->members[i]->promised_ms);
-    reuse_ranges(c);
+    range_collection_reuse_ranges(c);
 }
 
 static void range_perform(struct gp_collection *collection, const struct gp_step *step)
@@ -468,12 +473,12 @@ static void range_perform(struct gp_collection *collection, const struct gp_step
         likeness_judge(c);
         break;
     case GP_STEP_SETTLE:
-        settle(c, true);
+        range_collection_settle(c, true);
         likeness_take(c);
         break;
     case GP_STEP_AGAIN:
-        settle(c, true);
-        reuse_ranges(c);
+        range_collection_settle(c, true);
+        range_collection_reuse_ranges(c);
         break;
     case GP_STEP_FINISH:
     case GP_STEP_ABANDON:

@@ -38,8 +38,7 @@ bool range_collection_open_session(struct gp_range_collection *c, struct gp_reas
         gp_range_config_free(&config);
         return false;
     }
-    c->session =
-        range_session_open(c->context, &config, GP_MOST_MEMBERS + GP_MOST_BUNDLES, MOST_BYTES, why);
+    c->session = range_session_open(c->context, &config, GP_MOST_RANGES, MOST_BYTES, why);
     if (c->session)
         c->no_session = GP_NO_REASON;
     note_facts(c);
@@ -72,6 +71,34 @@ void range_collection_take(struct gp_range_collection *c)
     bundles_take(c);
     if (c->session)
         range_session_forget_values(c->session);
+}
+
+void range_collection_settle(struct gp_range_collection *c, bool context_alive)
+{
+    struct gp_reason why = GP_REASON(SESSION_LOST);
+    bool settled = c->session && context_alive && range_session_settle(c->session, &why);
+    if (c->session && !settled)
+        range_collection_lose_session(c, why);
+    range_collection_take(c);
+}
+
+void range_collection_reuse_ranges(struct gp_range_collection *c)
+{
+    struct gp_batch *b = &c->base.batch;
+    for (unsigned i = 0; i < b->count; i++)
+        b->members[i]->range = 0;
+    for (unsigned i = 0; i < b->bundle_count; i++)
+        b->bundles[i].range = 0;
+    c->ranges = 0;
+    c->base.used_up = false;
+    if (c->session)
+        range_session_reuse_ranges(c->session);
+}
+
+unsigned range_collection_ranges(const struct gp_range_collection *c)
+{
+    const unsigned all = c->session ? range_session_ranges(c->session) : 0;
+    return all > c->ranges ? all - c->ranges : 0;
 }
 
 /* Enabling afresh, as an object that has failed once does not recover. */

@@ -151,7 +151,7 @@ static void take_values(struct gp_range_collection *c, struct gp_member *m)
     if (!m->in_session)
         return;
     m->in_session = false;
-    const double *values = c->session ? range_session_values(c->session, m->number) : NULL;
+    const double *values = c->session ? range_session_values(c->session, m->range - 1) : NULL;
     if (!values) {
         lose_values(c, m);
         return;

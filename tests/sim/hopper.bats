@@ -670,10 +670,15 @@ instrument() {
     [ "$(launches | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 249 ]
 }
 
-@test "counts that CUPTI drops are not those of a launch in an earlier batch" {
-    GPUSIM_FAILS=cuptiRangeProfilerCounterDataGetRangeInfo@100 profiled "$programs/retired_linked" loop
-    [ "$(launches | grep -c 'CUPTI dropped the launch.s counts')" -eq 1 ]
-    [ "$(launches | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 199 ]
+@test "counts that CUPTI drops are not those of a launch that had the range before" {
+    # All of them are different: in the first round of the batch, and in later ones.
+    launches=$(seq -f "1x%g" 100 399)
+    for n in 40 100 150; do
+        # shellcheck disable=SC2086
+        GPUSIM_FAILS=cuptiRangeProfilerCounterDataGetRangeInfo@$n profiled "$programs/alike_linked" $launches
+        [ "$(launches | grep -c 'CUPTI dropped the launch.s counts')" -eq 1 ]
+        [ "$(launches | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 299 ]
+    done
 }
 
 # drifted METRIC N PASSES: of 250 launches that are alike those from the Nth on have one more of it; a fingerprint

@@ -25,7 +25,7 @@ static struct gp_batch batch;
 struct row {
     const char *name, *batch;
     const char *known;  /* the fingerprints of which enough launches were measured before */
-    const char *shares; /* of each launch: 1 alone, 0 not at all, a to p: the bundle */
+    const char *shares; /* of each launch: 1 alone, 0 not at all, a to p: the bundle, 2: not now */
 };
 
 static const struct row rows[] = {
@@ -48,6 +48,17 @@ static const struct row rows[] = {
     {"others do not count", ".X.X.", "x", "-a-a-"},
     {"a bundle is full", "XXXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaabb"},
     {"and one that is left over is alone", "XXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaa1"},
+};
+
+static const struct {
+    struct row row;
+    unsigned ranges; /* that are left */
+} rows_of_few[] = {
+    {{"without a range launches wait", "-----", "", "11222"}, 2},
+    {{"bundles and blanks have theirs first", "---XXX", "x", "112aaa"}, 4},
+    {{"copies in parts need no blank of a layout", "---X/:X/:X/:", "x", "112aaa"}, 4},
+    {{"launches like those that wait do, too", "---xxxxxx", "", "122222222"}, 2},
+    {{"others do not", "---XX-", "x", "112aa2"}, 4},
 };
 
 static unsigned measured_of(const struct row *row, char letter)
@@ -99,22 +110,29 @@ static char share_of(unsigned i)
     const struct gp_member *m = &members[i];
     return !facts[i].counted         ? '-'
            : m->share == GP_ALONE    ? '1'
+           : m->share == GP_NOT_NOW  ? '2'
            : m->share == GP_TOGETHER ? (char)('a' + m->bundle - 1)
                                      : '0';
+}
+
+static void has_its_shares(const struct row *row, unsigned ranges)
+{
+    char shares[33] = "";
+    read_batch(row);
+    batch_share(&batch, facts, true, ranges);
+    for (unsigned k = 0; k < batch.count; k++)
+        shares[k] = share_of(k);
+    if (strcmp(shares, row->shares) != 0)
+        fail_msg("%s: %s", row->name, shares);
 }
 
 static void each_launch_has_its_share(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char shares[33] = "";
-        read_batch(&rows[i]);
-        batch_share(&batch, facts, true);
-        for (unsigned k = 0; k < batch.count; k++)
-            shares[k] = share_of(k);
-        if (strcmp(shares, rows[i].shares) != 0)
-            fail_msg("%s: %s", rows[i].name, shares);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        has_its_shares(&rows[i], GP_MOST_RANGES);
+    for (size_t i = 0; i < sizeof(rows_of_few) / sizeof(rows_of_few[0]); i++)
+        has_its_shares(&rows_of_few[i].row, rows_of_few[i].ranges);
 }
 
 static void with_several_passes_none_share(void **state)
@@ -122,12 +140,12 @@ static void with_several_passes_none_share(void **state)
     (void)state;
     const struct row row = {.batch = "xXXyyyyy", .known = "x"};
     read_batch(&row);
-    batch_share(&batch, facts, false);
+    batch_share(&batch, facts, false, GP_MOST_RANGES);
     for (unsigned i = 0; i < batch.count; i++)
         assert_int_equal(members[i].share, i == 0 ? GP_NOT_AT_ALL : GP_ALONE);
     const struct row due = {.batch = "xxxx", .known = "X"};
     read_batch(&due);
-    batch_share(&batch, facts, false);
+    batch_share(&batch, facts, false, GP_MOST_RANGES);
     for (unsigned i = 0; i < batch.count; i++)
         assert_int_equal(members[i].share, i == 0 ? GP_ALONE : GP_NOT_AT_ALL);
 }
@@ -138,7 +156,7 @@ static bool is_identified(const char *launches, const char *known, double finger
     read_batch(&row);
     for (unsigned i = 0; i < batch.count; i++)
         facts[i].fingerprint_ms = fingerprint_ms;
-    batch_share(&batch, facts, true);
+    batch_share(&batch, facts, true, GP_MOST_RANGES);
     return batch_is_to_be_identified(&batch, facts);
 }
 
