@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "counters/states.h"
 #include "cuda/cupti.h"
+#include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/session.h"
 #include "launch/timed.h"
@@ -37,13 +38,28 @@ static void release_parts(struct gp_measurement *m, struct gp_snapshot *snapshot
     m->parts = NULL;
 }
 
+/* Memory of other GPUs, and memory that they can write, is put back where they rest. The gate is
+ * locked, so they do until the launch is over. */
+static bool take_while_others_rest(struct gp_measurement *m, struct gp_snapshot *snapshot,
+                                   struct gp_reach *reach)
+{
+    gp_snapshot_done(snapshot);
+    const struct gp_reason disturbed = others_disturb(m->context);
+    m->not_replayed = gp_reason_or(disturbed, m->not_replayed);
+    reach->others_rest = !disturbed.cause;
+    return reach->others_rest && gp_snapshot_take(snapshot, reach, &m->not_replayed);
+}
+
 static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
 {
-    const struct gp_reach reach = measurement_reach(m);
+    struct gp_reach reach = measurement_reach(m);
     /* It may write any memory, of which launches that are held need the contents. */
     if ((!reach.kernel || reach.everything) && gp_divided_all_written())
         drain_here(m->context);
-    return gp_snapshot_take(snapshot, &reach, &m->not_replayed);
+    return gp_snapshot_take(snapshot, &reach, &m->not_replayed) ||
+           (m->not_replayed.cause == GP_CAUSE_SHARED_MEMORY && gp_captures() == 0 &&
+            gp_snapshot_reaches_other_gpus(snapshot) &&
+            take_while_others_rest(m, snapshot, &reach));
 }
 
 /* Held launches that reach the same divided memory need its copy, so that is held before the launch

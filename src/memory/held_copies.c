@@ -36,6 +36,8 @@ struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
         return GP_REASON_TEXT(HOST_MEMORY, "the launch reaches page-locked host memory");
     if (s->arrays.count)
         return GP_REASON_TEXT(ARRAYS, "arrays can be written through surfaces");
+    if (gp_snapshot_reaches_other_gpus(s))
+        return GP_REASON_TEXT(SHARED_MEMORY, "other GPUs may write the launch's memory meanwhile");
     if (gp_snapshot_reaches_direct(s))
         return GP_REASON_TEXT(SHARED_MEMORY,
                               "the launch reaches memory that other devices access directly");

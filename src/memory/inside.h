@@ -213,6 +213,7 @@ struct gp_range_facts {
     bool direct;               /* memory that other devices access directly */
     const void *owner;         /* of a global: its module or library */
     struct gp_reason not_ours; /* why it must not be put back; none where it may */
+    bool of_gpus;              /* only as other GPUs of the process can write it, or it is theirs */
     uint64_t freed_at;         /* the time of a range that was freed (memory/freed.c) */
 };
 
@@ -279,6 +280,8 @@ struct gp_reached {
     uint32_t round; /* of launches */
     bool out_of_memory;
     struct gp_reason not_ours; /* why reached memory cannot be put back, none while it can */
+    bool others_rest;          /* as of the launch */
+    bool of_gpus, barred;      /* some memory is not ours for other GPUs alone; or for more */
     uint64_t bytes, needed;    /* of the reached memory; room for its copies */
 };
 
@@ -299,7 +302,8 @@ bool reach_from_parameters(struct gp_reached *reached, const struct gp_reach *la
 /* The variables a kernel can name are those of its module. False when out of memory. */
 bool reach_from_modules(struct gp_reached *reached, const struct gp_reach *launch);
 
-/* Whether all that is reached, or all that there is, may be put back; else why not. */
+/* Whether all that is reached, or all that there is, may be put back; else why not. With
+ * `others_rest`, so may memory of other GPUs. */
 bool reached_is_ours(const struct gp_reached *reached, struct gp_reason *why);
 bool reached_all_is_ours(struct gp_reached *reached, struct gp_reason *why);
 

@@ -113,8 +113,13 @@ static bool is_mapping(const struct gp_ranges *r, size_t index)
 
 static void join(struct gp_ranges *r, size_t index, struct gp_range_facts *facts)
 {
-    if (!facts->not_ours.cause)
-        facts->not_ours = r->facts[index].not_ours;
+    const struct gp_range_facts *other = &r->facts[index];
+    const bool barred = facts->not_ours.cause && !facts->of_gpus;
+    facts->of_gpus = facts->not_ours.cause
+                         ? facts->of_gpus && (other->of_gpus || !other->not_ours.cause)
+                         : other->of_gpus;
+    if (other->not_ours.cause && !barred)
+        facts->not_ours = other->not_ours;
     facts->direct = facts->direct || r->facts[index].direct;
     remove_at(r, index);
 }
@@ -135,10 +140,16 @@ static void join_neighbours(struct gp_ranges *r, size_t index, struct gp_range *
 
 /* The address behind memory that is never copied may be that of other memory, and need not
  * count. */
+static bool is_of_gpus(const struct gp_buffer *buffer)
+{
+    return buffer->not_ours.cause && !buffer->shared.cause && !buffer->host_writes;
+}
+
 static struct gp_range range_of(const struct gp_buffer *buffer)
 {
     size_t size = buffer->size;
-    if (buffer->not_ours.cause && buffer->kind != GP_BUFFER_MAPPED && size > 1)
+    if (buffer->not_ours.cause && !is_of_gpus(buffer) && buffer->kind != GP_BUFFER_MAPPED &&
+        size > 1)
         size--;
     return (struct gp_range){buffer->device_address, buffer->device_address + size};
 }
@@ -149,7 +160,8 @@ static struct gp_range_facts facts_of(const struct gp_buffer *buffer)
                                    .managed = buffer->managed,
                                    .direct = buffer->direct,
                                    .owner = buffer->owner,
-                                   .not_ours = buffer->not_ours};
+                                   .not_ours = buffer->not_ours,
+                                   .of_gpus = is_of_gpus(buffer)};
 }
 
 static void add(struct gp_ranges *r, struct gp_range range, struct gp_range_facts facts)

@@ -32,6 +32,7 @@ void reached_clear(struct gp_reached *r)
     r->seen = SIZE_MAX; /* so far it is all of them */
     r->out_of_memory = false;
     r->not_ours = GP_NO_REASON;
+    r->others_rest = r->of_gpus = r->barred = false;
     r->bytes = r->needed = 0;
 }
 
@@ -47,15 +48,24 @@ void reached_free(struct gp_reached *r)
     free(r->marks);
 }
 
+static void note_not_ours(struct gp_reached *r, const struct gp_range_facts *facts)
+{
+    const bool barred = facts->not_ours.cause && !facts->of_gpus;
+    r->of_gpus = r->of_gpus || facts->of_gpus;
+    r->barred = r->barred || barred;
+    if (barred || (facts->of_gpus && !r->others_rest && !r->barred))
+        r->not_ours = facts->not_ours;
+}
+
 void reach_range(size_t range, void *reached)
 {
     struct gp_reached *r = reached;
     if (r->marks[range] == r->round)
         return;
-    if (r->ranges.facts[range].not_ours.cause) {
-        r->not_ours = r->ranges.facts[range].not_ours;
+    const struct gp_range_facts *facts = &r->ranges.facts[range];
+    note_not_ours(r, facts);
+    if (facts->not_ours.cause && !(facts->of_gpus && r->others_rest))
         return;
-    }
     if (r->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 64;
         size_t *list = realloc(r->list, capacity * sizeof(*list));
@@ -88,8 +98,8 @@ bool reached_is_ours(const struct gp_reached *r, struct gp_reason *why)
 
 bool reached_all_is_ours(struct gp_reached *r, struct gp_reason *why)
 {
-    for (size_t i = 0; i < r->ranges.count && !r->not_ours.cause; i++)
-        r->not_ours = r->ranges.facts[i].not_ours;
+    for (size_t i = 0; i < r->ranges.count; i++)
+        note_not_ours(r, &r->ranges.facts[i]);
     return reached_is_ours(r, why);
 }
 

@@ -270,6 +270,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, st
 {
     if (!launch->kernel)
         divided_rest(s);
+    s->reached.others_rest = launch->others_rest;
     /* The memory that the launch may write is not known, so it may be any. */
     if ((launch->everything || !launch->parameters_known) && !reached_all_is_ours(&s->reached, why))
         return false;
@@ -303,6 +304,11 @@ bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *launch, stru
                  (!launch->verify || snapshot_hash_rest(s, why));
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
     return taken && driver_worked(waited, why);
+}
+
+bool gp_snapshot_reaches_other_gpus(const struct gp_snapshot *s)
+{
+    return s->reached.of_gpus && !s->reached.barred;
 }
 
 bool gp_snapshot_led_further(const struct gp_snapshot *s)

@@ -30,6 +30,8 @@ struct gp_reach {
     bool leads_no_further; /* its kernels read no addresses from memory */
     bool everything;       /* memory that is not reached is copied as well */
     bool verify;           /* gp_snapshot_verify will be asked for */
+    bool others_rest;      /* the other GPUs of the process do, until the launch is over: memory is
+                            * put back that they can write, or that is theirs */
     /* Parts of divided memory (memory/divided.h) are saved alone where the launch writes them, as
      * far as launches like it have shown. A number for its kernel, 0: it is no launch of one; and
      * one for its kernel, its shape and its parameters but for addresses. */
@@ -53,6 +55,9 @@ void gp_snapshot_leave(struct gp_snapshot *s);
  * has done so when this returns. False, with the reason in *why, where there is no room, the kernel
  * may write memory that we cannot save, or something failed. */
 bool gp_snapshot_take(struct gp_snapshot *s, const struct gp_reach *reach, struct gp_reason *why);
+/* The launch reaches memory that other GPUs of the process can write, or that is theirs; and no
+ * other memory for which it could not be taken. */
+bool gp_snapshot_reaches_other_gpus(const struct gp_snapshot *s);
 uint64_t
 gp_snapshot_bytes(const struct gp_snapshot *s); /* of the program's memory that were copied */
 

@@ -283,14 +283,14 @@ static void come_and_go(const void *image)
     }
 }
 
-/* Needs two devices. */
+/* On memory that the host can write. */
 static void work_beside_failures(CUfunction f)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
     CUmemAccessDesc access[2] = {
         {.location = prop.location, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
-        {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1},
+        {.location = {.type = CU_MEM_LOCATION_TYPE_HOST},
          .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
     CUmemGenericAllocationHandle memory;
     CUdeviceptr x;

@@ -246,19 +246,17 @@ static void peers(void)
     enter(&owners[0]);
 }
 
-/* The first device may write memory of the second, and is at work, at rest, and at work again. */
-static void busy(void)
+/* Launches of the second device on its memory, which the first may write, while that one is at
+ * work, at rest, and at work again. */
+static void work_beside(CUdeviceptr own)
 {
-    CUdeviceptr own, flag, seen;
+    CUdeviceptr flag, seen;
     void *memory, *params[] = {&flag, &seen};
 
     MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
-    enter(&owners[1]);
-    own = make();
     enter(&owners[0]);
     MUST(cuMemAlloc(&seen, 4));
-    MUST(cuCtxEnablePeerAccess(owners[1].context, 0));
     for (int round = 0; round < 3; round++) {
         const bool at_work = round != 1;
         *(uint32_t *)memory = 0;
@@ -272,11 +270,22 @@ static void busy(void)
         enter(&owners[0]);
         MUST(cuCtxSynchronize());
     }
+    MUST(cuMemFree(seen));
+    MUST(cuMemFreeHost(memory));
+}
+
+static void busy(void)
+{
+    CUdeviceptr own;
+
+    enter(&owners[1]);
+    own = make();
+    enter(&owners[0]);
+    MUST(cuCtxEnablePeerAccess(owners[1].context, 0));
+    work_beside(own);
     enter(&owners[1]);
     MUST(cuMemFree(own));
     enter(&owners[0]);
-    MUST(cuMemFree(seen));
-    MUST(cuMemFreeHost(memory));
 }
 
 static CUdeviceptr map(CUmemGenericAllocationHandle *memory, size_t *unit)
@@ -341,6 +350,20 @@ static void mapped(void)
     MUST(cuMemRelease(memory));
     MUST(cuMemAddressFree(x, unit));
     MUST(cuMemFree(own));
+}
+
+static void busy_mapped(void)
+{
+    CUmemGenericAllocationHandle memory;
+    size_t unit;
+    CUdeviceptr x = map(&memory, &unit);
+
+    give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    work_beside(x);
+    MUST(cuMemUnmap(x, unit));
+    MUST(cuMemRelease(memory));
+    MUST(cuMemAddressFree(x, unit));
 }
 
 /* Mapped memory that is exported by another handle than the one it was mapped by. */
@@ -437,13 +460,19 @@ static void open_devices(void)
 
 int main(int argc, char **argv)
 {
-    static const struct program_case cases[] = {
-        {"imported", imported},     {"imported_twice", imported_twice},
-        {"exported", exported},     {"apart", apart},
-        {"peers", peers},           {"busy", busy},
-        {"mapped", mapped},         {"pools", pools},
-        {"host_pools", host_pools}, {"retained", retained},
-        {"range", range},           {0}};
+    static const struct program_case cases[] = {{"imported", imported},
+                                                {"imported_twice", imported_twice},
+                                                {"exported", exported},
+                                                {"apart", apart},
+                                                {"peers", peers},
+                                                {"busy", busy},
+                                                {"busy_mapped", busy_mapped},
+                                                {"mapped", mapped},
+                                                {"pools", pools},
+                                                {"host_pools", host_pools},
+                                                {"retained", retained},
+                                                {"range", range},
+                                                {0}};
 
     open_devices();
     for (int i = 1; i < argc; i++)
