@@ -399,7 +399,7 @@ struct gp_addresses {
 
 #define GP_MOST_PARTS 256
 /* So many go with a launch that is not waited for, beside other memory. */
-#define GP_FEW_PARTS 10
+#define GP_FEW_PARTS 8
 struct gp_plan {
     unsigned count;
     struct gp_write_part {

@@ -25,9 +25,9 @@ struct gp_segment {
     uint64_t digests;
 };
 
-/* So few are handed to a kernel as they are, where there is no table on the device: parameters have
- * 4096 bytes. */
-#define GP_FEW_SEGMENTS 48u
+/* So few are handed to a kernel as they are, where there is no table on the device. Little of a
+ * stack is theirs. */
+#define GP_FEW_SEGMENTS 20u
 struct gp_few_segments {
     struct gp_segment of[GP_FEW_SEGMENTS];
 };

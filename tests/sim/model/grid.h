@@ -13,7 +13,7 @@
 #include "model/chip.h"
 
 #define GPUSIM_MAX_PARAMS 12
-#define GPUSIM_MAX_PARAM_BYTES 4096
+#define GPUSIM_MAX_PARAM_BYTES 1024
 
 struct gpusim_dim {
     uint32_t x, y, z;
