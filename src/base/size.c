@@ -47,3 +47,13 @@ bool gp_size_read(const char *text, uint64_t *bytes, unsigned *percent)
     *percent = 0;
     return true;
 }
+
+bool gp_profile_limit_read(const char *text, uint64_t *bytes)
+{
+    uint64_t limit;
+    unsigned percent;
+    if (!gp_size_read(text, &limit, &percent) || percent || limit < (uint64_t)1 << 20)
+        return false;
+    *bytes = limit;
+    return true;
+}

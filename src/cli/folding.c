@@ -20,6 +20,7 @@ struct folding {
     struct gp_sources *sources;
     const char *path; /* of the profile at hand */
     struct gp_profile_position position;
+    struct cli_how_ended how_ended;
     struct gp_text *unfinished;
 };
 
@@ -64,6 +65,12 @@ static bool take_count(void *user, const struct gp_count *count)
     return true;
 }
 
+static bool take_sum(void *user, const struct gp_sum *sum)
+{
+    ((struct folding *)user)->how_ended.left_out += sum->left_out;
+    return true;
+}
+
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct folding *f = user;
@@ -88,6 +95,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .sum = take_sum,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,
                                                .position = &f->position,
@@ -95,8 +103,10 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
     for (int i = 0; i < count; i++) {
         gp_fold_run(f->fold);
         f->path = paths[i];
+        f->how_ended = (struct cli_how_ended){.path = paths[i], .notes = notes};
         if (!gp_profile_read(paths[i], &visitor, notes, why, why_size))
             return false;
+        cli_note_left_out(&f->how_ended);
     }
     cli_visit_source_lines(f->sources, take_line, f->fold);
     cli_visit_code_marks(f->sources, take_mark, f->fold);

@@ -48,6 +48,20 @@ void cli_note_unfinished(struct cli_how_ended *e, const struct gp_unfinished *pr
     gp_text_free(&why);
 }
 
+void cli_note_left_out(const struct cli_how_ended *e)
+{
+    struct gp_text why = {0};
+    if (e->left_out == 0)
+        return;
+    gp_text_addf(&why,
+                 "%" PRIu64 " launches have no line of their own, as the profile has a limit "
+                 "(--limit-profile): their number and their times are known, for all else the "
+                 "launches with a line stand for them",
+                 e->left_out);
+    add_line(e, e->path, "", gp_text_string(&why));
+    gp_text_free(&why);
+}
+
 void cli_note_given_up(struct cli_how_ended *e, const char *why)
 {
     add_line(e, e->path, "gpuprof stopped measuring: ", why);

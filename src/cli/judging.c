@@ -14,6 +14,7 @@ struct judging {
     struct gp_sources *sources;
     const char *path; /* of the profile at hand, until its run has begun */
     struct gp_profile_position position;
+    struct cli_how_ended how_ended;
     bool by_process; /* its name is that of its process */
 };
 
@@ -68,6 +69,12 @@ static bool take_count(void *user, const struct gp_count *count)
     return true;
 }
 
+static bool take_sum(void *user, const struct gp_sum *sum)
+{
+    ((struct judging *)user)->how_ended.left_out += sum->left_out;
+    return true;
+}
+
 static bool take_other(void *user, const char *type, const struct json_t *line)
 {
     struct judging *j = user;
@@ -88,6 +95,7 @@ static void judge(struct judging *judging, char *const *paths, size_t count, boo
                                                .device = take_device,
                                                .launch = take_launch,
                                                .count = take_count,
+                                               .sum = take_sum,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,
                                                .position = &judging->position,
@@ -97,8 +105,10 @@ static void judge(struct judging *judging, char *const *paths, size_t count, boo
         char why[512];
         if (i == 0 || !alone)
             judging->path = paths[i];
+        judging->how_ended = (struct cli_how_ended){.path = paths[i], .notes = &verdict->notes};
         if (!gp_profile_read(paths[i], &visitor, &verdict->notes, why, sizeof(why)))
             gp_text_add_linef(&verdict->unjudged, "%s", why);
+        cli_note_left_out(&judging->how_ended);
     }
     cli_visit_source_lines(judging->sources, take_line, judging->judge);
     gp_judge_finish(judging->judge, verdict);

@@ -209,9 +209,9 @@ static const struct {
     const char *variable;
     void (*add)(const char *value, const char *here, struct gp_text *out);
 } paths[] = {
-    {"GPUPROF_OUTPUT", add_file_pattern}, {"GPUPROF_LOG", add_file_pattern},
-    {"GPUPROF_CUPTI", add_library},       {"GPUPROF_METRICS_PATH", add_folders},
-    {"GPUPROF_CHECK", add_file},
+    {"GPUPROF_OUTPUT", add_file_pattern},       {"GPUPROF_LOG", add_file_pattern},
+    {"GPUPROF_METRICS_FILE", add_file_pattern}, {"GPUPROF_CUPTI", add_library},
+    {"GPUPROF_METRICS_PATH", add_folders},      {"GPUPROF_CHECK", add_file},
 };
 
 bool cli_fix_paths(void)

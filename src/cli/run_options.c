@@ -216,6 +216,28 @@ static bool check_memory(const char *size)
     return false;
 }
 
+static bool check_profile_limit(const char *size)
+{
+    uint64_t bytes;
+    if (gp_profile_limit_read(size, &bytes))
+        return true;
+    gp_say("--limit-profile: '%s' is no size such as 100M or 2G, of at least 1M", size);
+    return false;
+}
+
+static bool check_metrics_file(const char *name)
+{
+    return cli_check_file("--metrics-file", name);
+}
+
+static bool check_snapshot_signal(const char *name)
+{
+    if (is_one_of(name, "USR1", "USR2") || is_one_of(name, "SIGUSR1", "SIGUSR2"))
+        return true;
+    gp_say("--snapshot-signal: '%s' is neither USR1 nor USR2", name);
+    return false;
+}
+
 static bool check_seconds(const char *option, const char *text, double most)
 {
     char *end;
@@ -300,7 +322,10 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_KERNEL_TIMEOUT] = check_kernel_timeout,
     [RUN_TIMEOUT] = check_timeout,
     [RUN_OUTPUT] = check_output,
+    [RUN_LIMIT_PROFILE] = check_profile_limit,
     [RUN_LOG] = check_log,
+    [RUN_METRICS_FILE] = check_metrics_file,
+    [RUN_SNAPSHOT_SIGNAL] = check_snapshot_signal,
     [RUN_UNIT] = check_unit,
     [RUN_DEMANGLING] = check_demangling,
 };
@@ -495,5 +520,8 @@ bool run_pass(const char *const *values)
            set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
            set("GPUPROF_TIMEOUT", values[RUN_KERNEL_TIMEOUT]) &&
            set("GPUPROF_REPORT", values[RUN_DETAILS] ? "details" : NULL) &&
+           set("GPUPROF_LIMIT_PROFILE", values[RUN_LIMIT_PROFILE]) &&
+           set("GPUPROF_METRICS_FILE", values[RUN_METRICS_FILE]) &&
+           set("GPUPROF_PROGRESS", values[RUN_NO_PROGRESS] ? "off" : NULL) &&
            set("GPUPROF_OUTPUT", values[RUN_OUTPUT]) && set("GPUPROF_LOG", log) && cli_fix_paths();
 }

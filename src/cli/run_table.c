@@ -141,10 +141,32 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_FORCE] = {"force-overwrite", 'f', NULL,
                    "files are overwritten, with this option and without", OUTPUT, NULL,
                    "-f, --force-overwrite", "-f, --force-overwrite", 0, NULL},
+    [RUN_LIMIT_PROFILE] = {"limit-profile", 0, "SIZE",
+                           "the profile's file is never larger than this (100M, 2G; at least 1M): "
+                           "beyond it kernels keep "
+                           "their numbers of launches and their times as sums, and some launches, "
+                           "evenly over the run, "
+                           "their lines",
+                           OUTPUT, NULL, NULL, NULL, 0, NULL},
     [RUN_LOG] = {"log", 0, "FILE",
                  "write the report and messages to this file instead of standard error; %p, %h, "
                  "%q{NAME}, %% as above",
                  OUTPUT, "log-file", "--log-file", "--log-file", 0, NULL},
+    [RUN_METRICS_FILE] = {"metrics-file", 0, "FILE",
+                          "write totals of the program as OpenMetrics to this file every ten "
+                          "seconds and at the end, for "
+                          "node_exporter's textfile collector (a name that ends in .prom) and the "
+                          "like; %p, %h, %q{NAME}, "
+                          "%% as above",
+                          OUTPUT, NULL, NULL, NULL, 0, NULL},
+    [RUN_SNAPSHOT_SIGNAL] = {"snapshot-signal", 0, "NAME",
+                             "the report so far is written when this signal (USR1, USR2) comes to "
+                             "gpuprof's own process; the "
+                             "program does not get it. 'gpuprof snapshot' needs no signal",
+                             OUTPUT, NULL, NULL, NULL, 0, NULL},
+    [RUN_NO_PROGRESS] = {"no-progress", 0, NULL,
+                         "write no line on the terminal that says how far a long run is", OUTPUT,
+                         NULL, NULL, NULL, 0, NULL},
     [RUN_DETAILS] = {"details", 0, NULL, "print metrics of each kernel behind the report's summary",
                      OUTPUT, NULL, NULL, NULL, 0, NULL},
     [RUN_SUMMARY] = {"print-gpu-summary", 0, NULL,

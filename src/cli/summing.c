@@ -61,6 +61,18 @@ static bool take_count(void *user, const struct gp_count *count)
     return true;
 }
 
+static bool take_sum(void *user, const struct gp_sum *sum)
+{
+    struct cli_summing *s = user;
+    const struct gp_count of = {.kernel = sum->kernel, .device = sum->device};
+    struct gp_sum own = *sum;
+    own.device = gp_merge_number(&s->merge, sum->device);
+    s->how_ended.left_out += sum->left_out;
+    if (gp_filter_counts(s->filter, &of))
+        gp_summary_sum(s->summary, &own);
+    return true;
+}
+
 /* The time is the whole process's, not that of some launches. */
 static bool take_end(void *user, const struct gp_end *end)
 {
@@ -95,6 +107,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                          .device = take_device,
                                          .launch = take_launch,
                                          .count = take_count,
+                                         .sum = take_sum,
                                          .end = take_end,
                                          .unfinished = take_unfinished,
                                          .gave_up = take_given_up,
@@ -119,6 +132,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         s->began = s->stopped = false;
         s->how_ended = (struct cli_how_ended){.path = paths[i], .notes = notes};
         bool read = gp_profile_read(paths[i], &visitor, notes, why, sizeof(why));
+        cli_note_left_out(&s->how_ended);
         if (s->anonymous)
             cli_leave_out_folders(notes, paths[i]);
         if (s->has_others)

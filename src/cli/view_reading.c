@@ -138,6 +138,20 @@ static bool take_count(void *user, const struct gp_count *original)
     return true;
 }
 
+static bool take_sum(void *user, const struct gp_sum *original)
+{
+    struct cli_reading *r = user;
+    const struct gp_count of = {.kernel = original->kernel, .device = original->device};
+    struct gp_sum sum = *original;
+    r->how_ended.left_out += sum.left_out;
+    if (!r->summary || !gp_filter_counts(r->filter, &of))
+        return true;
+    if (r->views->merge)
+        sum.device = gp_merge_number(&r->merge, sum.device);
+    gp_summary_sum(r->summary, &sum);
+    return true;
+}
+
 /* The time is the whole process's, not that of some launches. */
 static bool take_end(void *user, const struct gp_end *end)
 {
@@ -209,6 +223,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .in_order =
                                                    !r->summary || gp_filter_is_by_number(r->filter),
                                                .count = take_count,
+                                               .sum = take_sum,
                                                .end = take_end,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,
@@ -222,6 +237,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
     bool read = gp_profile_read(path, &visitor, &notes, why, sizeof(why));
     if (!read)
         gp_say("%s", why);
+    cli_note_left_out(&r->how_ended);
     gp_say_lines("", gp_text_string(&notes));
     gp_text_free(&notes);
     return read && !r->how_ended.torn ? CLI_OK : r->began ? CLI_FAILED : CLI_USAGE;

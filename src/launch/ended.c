@@ -142,6 +142,11 @@ static void sleep_until_next(void)
         ;
 }
 
+static bool goes_on(void)
+{
+    return !atomic_load(&ending);
+}
+
 static void *watch(void *unused)
 {
     gp_internal_work++; /* nothing of this thread is the program's */
@@ -150,8 +155,9 @@ static void *watch(void *unused)
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     bool may_ask = !gp_cuda.cuThreadExchangeStreamCaptureMode ||
                    gp_cuda.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
-    while (may_ask && !atomic_load(&ending)) {
+    while (may_ask && goes_on()) {
         ask_all();
+        results_keep_small(goes_on);
         sleep_until_next();
     }
     gp_checker_goes_on();

@@ -59,6 +59,7 @@ struct gp_user_settings {
     bool details;       /* the report at the end has them (GPUPROF_REPORT) */
     bool metrics_named; /* other metrics than the default ones (GPUPROF_METRICS) */
     bool few_queues;    /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */
+    uint64_t profile_limit; /* bytes (GPUPROF_LIMIT_PROFILE); 0: none */
     /* The settings that readers of the profile need. With `replay_off` no kernel runs more often
      * than the program runs it: launches of a kernel are counted in turns. */
     struct gp_settings recorded;
@@ -150,6 +151,10 @@ void recording_ended(uint64_t index, double duration_ns);
 /* The process has made so many launches: said where some have no line, and again where it changes.
  */
 void recording_so_far(uint64_t launches);
+/* Writes the sums of launches that have no line of their own, where it is time for them. */
+void recording_sums(void);
+/* Writes the profile anew where it is long: as gp_writer_thin. */
+void recording_thin(void (*lock)(void), void (*unlock)(void), bool (*goes_on)(void));
 void recording_give_up(const char *why);
 
 /* ---- the results of launches (results.c) ----------------------------------------------------- */
@@ -178,6 +183,9 @@ struct gp_ended_launch {
 void results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches);
 
 /* No launch is measured from here on: the profile and the rules get the reason. */
+/* Between two rounds of a thread that has time: keeps the profile within its limit. Ends early
+ * where `goes_on` says false. */
+void results_keep_small(bool (*goes_on)(void));
 void results_give_up(const char *why);
 
 /* The process ends: prints the report, unless it has launched nothing, or nothing was measured as
@@ -228,6 +236,7 @@ bool tool_at_work(void);
 struct gp_tally {
     struct gp_count what; /* but for the launches, which are here */
     atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
+    uint64_t noted; /* launches that tallies_visit_new has visited */
     struct gp_tally *_Atomic next;
 };
 
@@ -237,6 +246,10 @@ struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp
 /* Visits every count but the shared one, in the order of first launches, and behind each how many
  * of its launches were passed over. Waits for nobody: it is for the end of the process. */
 void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user);
+
+/* Visits each count that has grown since the visit before it, with the launches that are new. One
+ * thread at a time. */
+void tallies_visit_new(void (*visit)(void *user, const struct gp_count *count), void *user);
 
 /* The sum of all counts so far. From any thread. */
 uint64_t tallies_launches(void);

@@ -2,10 +2,13 @@
  * leaves none. Owns the writer. Not locked: launch/results.c lets one thread in at a time. */
 #include "launch/inside.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pattern.h"
 #include "profile/writer.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +16,10 @@
 /* The most bytes of a profile that the user did not ask for: some 150,000 launches. It is not
  * compressed, as that takes longer than to write it. */
 #define MOST_UNASKED ((uint64_t)64 << 20)
+
+/* Sums are written so often in seconds; of a long run at each sixtieth of its time. */
+#define LEAST_BETWEEN_SUMS 10
+#define MOST_BETWEEN_SUMS 60
 
 static struct {
     const struct gp_summary *summary;
@@ -23,6 +30,8 @@ static struct {
     const char *name;  /* as recording_name */
     uint64_t recorded; /* launches with a line */
     uint64_t so_far;   /* launches that the process has made, as was written last */
+    double so_far_at;  /* that was */
+    double began, sums_at;
 } recording;
 
 /* ---- its file -------------------------------------------------------------------------------- */
@@ -85,8 +94,11 @@ static void note_opened(const char *asked_path)
 {
     const char *path = gp_writer_path(recording.writer);
     const char *beside = gp_writer_beside(recording.writer);
-    if (!recording.is_whole)
-        gp_writer_limit(recording.writer, MOST_UNASKED);
+    if (user_settings.profile_limit > 0)
+        gp_writer_limit(recording.writer, user_settings.profile_limit, !recording.is_whole);
+    else if (!recording.is_whole)
+        gp_writer_limit(recording.writer, MOST_UNASKED, true);
+    recording.began = recording.sums_at = gp_clock_seconds();
     if (recording.asked && beside)
         gp_say("%s: %s; the profile of process %ld is %s", asked_path, beside, (long)getpid(),
                path);
@@ -122,13 +134,33 @@ static void check(void)
 struct gp_writer *recording_at_end(bool launched)
 {
     struct gp_writer *writer = launched ? opened() : recording.writer;
+    if (writer)
+        gp_writer_sums(writer, true);
     return recording.is_whole ? writer : NULL;
+}
+
+static void say_left_out(void)
+{
+    const uint64_t left_out = gp_writer_left_out(recording.writer);
+    const size_t cut = gp_writer_cut(recording.writer);
+    if (!recording.name || !gp_writer_path(recording.writer))
+        return;
+    if (left_out > 0)
+        gp_say("%s: %" PRIu64 " of %" PRIu64
+               " launches have no line of their own there, as it has a "
+               "limit (--limit-profile); sums have their number and their times",
+               recording.name, left_out, recording.recorded);
+    if (cut > 0)
+        gp_say("%s: the limit (--limit-profile) had no room for %zu other lines, of counts and of "
+               "the kernels' code",
+               recording.name, cut);
 }
 
 void recording_end(const struct gp_end *end)
 {
     if (!recording.writer)
         return;
+    say_left_out();
     gp_writer_end(recording.writer, end);
     gp_writer_finish(recording.writer);
     check();
@@ -152,7 +184,7 @@ void recording_device(const struct gp_device *device)
 
 static void count_line(bool noted)
 {
-    if (!noted && opened() && !gp_writer_is_full(recording.writer))
+    if (!noted && opened())
         recording.recorded++;
 }
 
@@ -188,13 +220,56 @@ void recording_ended(uint64_t index, double duration_ns)
     check();
 }
 
+/* Launches that are in a sum that was not written yet have no line either. */
+static bool all_have_lines(uint64_t launches)
+{
+    return launches <= recording.recorded && gp_writer_left_out(recording.writer) == 0;
+}
+
 void recording_so_far(uint64_t launches)
 {
-    if (!recording.writer || launches <= recording.recorded || launches == recording.so_far)
+    if (!recording.writer || launches == recording.so_far || all_have_lines(launches))
+        return;
+    const double now = gp_clock_seconds();
+    if (gp_writer_left_out(recording.writer) > 0 && now - recording.so_far_at < 1)
         return;
     recording.so_far = launches;
+    recording.so_far_at = now;
     gp_writer_so_far(recording.writer, launches);
     check();
+}
+
+static void count_so_far(void *writer, const struct gp_count *more)
+{
+    gp_writer_count_so_far(writer, more);
+}
+
+void recording_sums(void)
+{
+    const double now = gp_clock_seconds();
+    const double between =
+        fmin(fmax((now - recording.began) / 60, LEAST_BETWEEN_SUMS), MOST_BETWEEN_SUMS);
+    if (!recording.writer || now - recording.sums_at < between ||
+        all_have_lines(session_launches()))
+        return;
+    recording.sums_at = now;
+    tallies_visit_new(count_so_far, recording.writer);
+    gp_writer_sums(recording.writer, false);
+    check();
+}
+
+void recording_thin(void (*lock)(void), void (*unlock)(void), bool (*goes_on)(void))
+{
+    lock();
+    struct gp_writer *writer = recording.writer;
+    const bool is_long = writer && gp_writer_is_long(writer);
+    unlock();
+    if (!is_long)
+        return;
+    gp_writer_thin(writer, lock, unlock, goes_on);
+    lock();
+    recording.so_far = 0; /* its line is not in the new file */
+    unlock();
 }
 
 void recording_give_up(const char *why)

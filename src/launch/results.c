@@ -85,6 +85,24 @@ void results_ended(const struct gp_ended_launch *list, size_t count, uint64_t la
     pthread_mutex_unlock(&results.records);
 }
 
+static void lock_records(void)
+{
+    pthread_mutex_lock(&results.records);
+}
+
+static void unlock_records(void)
+{
+    pthread_mutex_unlock(&results.records);
+}
+
+void results_keep_small(bool (*goes_on)(void))
+{
+    lock_records();
+    recording_sums();
+    unlock_records();
+    recording_thin(lock_records, unlock_records, goes_on);
+}
+
 void results_give_up(const char *why)
 {
     pthread_mutex_lock(&results.records);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/sample.h"
+#include "base/size.h"
 #include "base/window_rule.h"
 #include "gate/waits.h"
 #include "memory/budget.h"
@@ -95,6 +96,21 @@ static void read_memory_limit(void)
                size);
 }
 
+static void read_profile_limit(void)
+{
+    const char *size = secure_getenv("GPUPROF_LIMIT_PROFILE");
+    uint64_t bytes;
+    if (!size || !*size)
+        return;
+    if (gp_profile_limit_read(size, &bytes))
+        user_settings.profile_limit = bytes;
+    else
+        gp_say(
+            "GPUPROF_LIMIT_PROFILE=%s: not a size such as 100M or 2G, of at least 1M; the profile "
+            "has no limit",
+            size);
+}
+
 static void read_timeout(void)
 {
     const char *text = secure_getenv("GPUPROF_TIMEOUT");
@@ -137,5 +153,6 @@ void settings_read(void)
     user_settings.verify_always =
         WORD_OF("GPUPROF_VERIFY", "learn (the default) or always", "learn", "always") == 1;
     read_memory_limit();
+    read_profile_limit();
     read_timeout();
 }

@@ -144,6 +144,18 @@ void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void
     }
 }
 
+void tallies_visit_new(void (*visit)(void *user, const struct gp_count *count), void *user)
+{
+    for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
+        struct gp_count more = t->what;
+        const uint64_t launches = atomic_load(&t->launches);
+        more.launches = launches - t->noted;
+        t->noted = launches;
+        if (more.launches > 0)
+            visit(user, &more);
+    }
+}
+
 void tally_kernel_counted(const char *name)
 {
     pthread_mutex_lock(&lock);

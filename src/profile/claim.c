@@ -39,6 +39,11 @@ static int lock(int fd)
     return error == EACCES ? EAGAIN : error;
 }
 
+bool gp_claim_lock(int fd)
+{
+    return lock(fd) != EAGAIN;
+}
+
 static bool has_name(int fd, const char *path)
 {
     struct stat opened, named;

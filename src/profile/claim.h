@@ -18,6 +18,10 @@ struct gp_claim {
     const char *why_beside;
 };
 
+/* Locks the file for this process, as the one that it writes its profile to. True where it has the
+ * lock, or the file system has none. */
+bool gp_claim_lock(int fd);
+
 /* Opens it, for a process of that run (NULL: of none). False with the reason in `why`. */
 bool gp_claim_file(const char *path, const char *run, struct gp_claim *claim, char *why,
                    size_t why_size);

@@ -9,6 +9,7 @@
 #define LAUNCH(kind, name, needed) FIELD(gp_record, kind, name, needed, 0)
 #define ONCE(kind, name, needed) FIELD(gp_record, kind, name, needed, 1)
 #define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed, 0)
+#define SUM(kind, name, needed) FIELD(gp_sum, kind, name, needed, 0)
 #define END(kind, name, needed) FIELD(gp_end, kind, name, needed, 0)
 
 const struct gp_field gp_device_fields[] = {
@@ -75,6 +76,17 @@ const struct gp_field gp_count_fields[] = {
     COUNT(U64, launches, 1),  COUNT(REASON, reason, 0),
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
+
+const struct gp_field gp_sum_fields[] = {
+    SUM(STRING, kernel, 1),      SUM(INT, device, 1),        SUM(EXTENT, grid, 1),
+    SUM(EXTENT, block, 1),       SUM(EXTENT, cluster, 0),    SUM(UNSIGNED, shared_dynamic, 0),
+    SUM(U64, launched, 1),       SUM(U64, left_out, 1),      SUM(U64, measured, 0),
+    SUM(U64, hardware, 0),       SUM(U64, instrumented, 0),  SUM(U64, recalled, 0),
+    SUM(U64, recalled_all, 0),   SUM(U64, of_graphs, 0),     SUM(U64, replays, 0),
+    SUM(DOUBLE, overhead_ms, 0), SUM(U64, timed, 0),         SUM(DOUBLE, time_ns, 0),
+    SUM(DOUBLE, shortest_ns, 0), SUM(DOUBLE, longest_ns, 0),
+};
+const size_t gp_sum_field_count = sizeof(gp_sum_fields) / sizeof(gp_sum_fields[0]);
 
 const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1), END(DOUBLE, seconds, 0)};
 const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0]);

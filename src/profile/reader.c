@@ -190,7 +190,9 @@ static bool give_early_ones(struct reading *r)
     bool goes_on = true;
     while (r->early_count > 0 && goes_on) {
         count_early(r, r->early[0]);
-        goes_on = give(r, &r->early[0]->launch);
+        goes_on = r->visitor->early
+                      ? visited(r, r->visitor->early(r->visitor->user, &r->early[0]->launch))
+                      : give(r, &r->early[0]->launch);
         drop_early(r, 0);
     }
     return goes_on;
@@ -417,6 +419,24 @@ static bool read_count(struct reading *r, const json_t *object)
     return !r->visitor->count || visited(r, r->visitor->count(r->visitor->user, &count));
 }
 
+static bool give_other(struct reading *r, const char *type, const json_t *object)
+{
+    if (r->visitor->position)
+        *r->visitor->position = (struct gp_profile_position){.path = r->path, .line = r->line};
+    return !r->visitor->other || visited(r, r->visitor->other(r->visitor->user, type, object));
+}
+
+static bool read_sum(struct reading *r, const json_t *object)
+{
+    struct gp_sum sum = {0};
+    if (!read_fields(r, object, gp_sum_fields, gp_sum_field_count, &sum))
+        return false;
+    r->process.whole += sum.left_out;
+    if (!r->visitor->sum)
+        return give_other(r, "sum", object);
+    return visited(r, r->visitor->sum(r->visitor->user, &sum));
+}
+
 static bool read_passed_over(struct reading *r, const json_t *object)
 {
     return json_object_get(object, "reason") ? read_count(r, object)
@@ -474,20 +494,24 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     static const struct {
         const char *type;
         bool (*read)(struct reading *, const json_t *);
-    } kinds[] = {{"header", read_header}, {"device", read_device},
-                 {"launch", read_launch}, {"early", read_early},
-                 {"count", read_count},   {"passed_over", read_passed_over},
-                 {"forget", read_forget}, {"given_up", read_given_up},
-                 {"so_far", read_so_far}, {"end", read_end}};
+    } kinds[] = {{"header", read_header},
+                 {"device", read_device},
+                 {"launch", read_launch},
+                 {"early", read_early},
+                 {"count", read_count},
+                 {"sum", read_sum},
+                 {"passed_over", read_passed_over},
+                 {"forget", read_forget},
+                 {"given_up", read_given_up},
+                 {"so_far", read_so_far},
+                 {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);
     if (gp_once_is_definition(type))
         return read_definition(r, type, object);
-    if (r->visitor->position)
-        *r->visitor->position = (struct gp_profile_position){.path = r->path, .line = r->line};
     /* A type that this version does not know is one that others added. */
-    return !r->visitor->other || visited(r, r->visitor->other(r->visitor->user, type, object));
+    return give_other(r, type, object);
 }
 
 static bool read_object(struct reading *r, const char *text, size_t length)
@@ -665,7 +689,8 @@ static void read_all(struct reading *r, struct gp_source *source, struct gp_text
     ssize_t n = 1;
     if (!part)
         fail(r, "out of memory");
-    while (!r->stopped && (n = gp_source_read(source, part, PART, why, sizeof(why))) > 0) {
+    while (!r->stopped && ((n = gp_source_read(source, part, PART, why, sizeof(why))) > 0 ||
+                           (n == 0 && r->visitor->more && r->visitor->more(r->visitor->user)))) {
         r->compressed = gp_source_is_compressed(source);
         take_part(r, part, (size_t)n, text);
     }
@@ -702,15 +727,16 @@ static void read_source(struct reading *r, struct gp_source *source, struct gp_t
     }
 }
 
-/* False as gp_profile_read. *goes_on: no visitor has ended the reading. */
-static bool read_file(const char *path, const struct gp_profile_visitor *visitor,
-                      struct gp_text *notes, bool *goes_on, char *why, size_t why_size)
+/* Closes the source (NULL: it could not be opened, errno says why). False as gp_profile_read.
+ * *goes_on: no visitor has ended the reading. */
+static bool read_and_close(struct gp_source *source, const char *path,
+                           const struct gp_profile_visitor *visitor, struct gp_text *notes,
+                           bool *goes_on, char *why, size_t why_size)
 {
-    struct reading *r = calloc(1, sizeof(*r));
-    struct gp_source *source = r ? gp_source_open(path) : NULL;
-    if (!source) {
-        snprintf(why, why_size, "%s: %s", path, r ? strerror(errno) : "out of memory");
-        free(r);
+    struct reading *r = source ? calloc(1, sizeof(*r)) : NULL;
+    if (!r) {
+        snprintf(why, why_size, "%s: %s", path, source ? "out of memory" : strerror(errno));
+        gp_source_close(source);
         return false;
     }
     *r = (struct reading){.path = strcmp(path, "-") == 0 ? "standard input" : path,
@@ -728,6 +754,19 @@ static bool read_file(const char *path, const struct gp_profile_visitor *visitor
     gp_source_close(source);
     free(r);
     return read;
+}
+
+static bool read_file(const char *path, const struct gp_profile_visitor *visitor,
+                      struct gp_text *notes, bool *goes_on, char *why, size_t why_size)
+{
+    return read_and_close(gp_source_open(path), path, visitor, notes, goes_on, why, why_size);
+}
+
+bool gp_profile_read_open(int fd, const char *path, const struct gp_profile_visitor *visitor,
+                          char *why, size_t why_size)
+{
+    bool goes_on;
+    return read_and_close(gp_source_use_apart(fd), path, visitor, NULL, &goes_on, why, why_size);
 }
 
 bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,

@@ -57,6 +57,12 @@ struct gp_profile_visitor {
      * the first count. */
     bool in_order;
     bool (*count)(void *user, const struct gp_count *count);
+    bool (*sum)(void *user, const struct gp_sum *sum);
+    /* Where it is not NULL it gets the launches that were not written in full, instead of
+     * `launch`. */
+    bool (*early)(void *user, const struct gp_record *launch);
+    /* The file has no more at the moment: whether there is more now. */
+    bool (*more)(void *user);
     bool (*end)(void *user, const struct gp_end *end);
     void (*unfinished)(void *user, const struct gp_unfinished *process);
     /* gpuprof stopped measuring in the middle of the process, or before its first launch. */
@@ -81,5 +87,10 @@ struct gp_profile_visitor {
  * cut short is dropped, and `notes` (may be NULL) says so. */
 bool gp_profile_read(const char *path, const struct gp_profile_visitor *visitor,
                      struct gp_text *notes, char *why, size_t why_size);
+
+/* Reads the file behind a descriptor from its begin, and no other of its run; the descriptor and
+ * its position stay as they are. As gp_profile_read. */
+bool gp_profile_read_open(int fd, const char *path, const struct gp_profile_visitor *visitor,
+                          char *why, size_t why_size);
 
 #endif

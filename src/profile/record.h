@@ -94,6 +94,21 @@ struct gp_count {
     struct gp_reason reason; /* none: all launches */
 };
 
+/* Launches of one kernel in one configuration that have no line of their own in the profile.
+ * Several of them add up. */
+struct gp_sum {
+    const char *kernel; /* mangled */
+    int device;
+    GP_CONFIGURATION;
+    uint64_t launched; /* that the process made since the sum before it, with a line or not */
+    uint64_t left_out; /* of these, launches that were recorded and have no line; of them: */
+    uint64_t measured, hardware, instrumented, recalled, recalled_all, of_graphs; /* as gp_kinds */
+    uint64_t replays;
+    double overhead_ms;
+    uint64_t timed;                          /* launches whose time is known */
+    double time_ns, shortest_ns, longest_ns; /* of those: all together, one of them */
+};
+
 /* Copies and fills of a process, by direction. */
 enum gp_copy_kind {
     GP_HOST_TO_DEVICE,

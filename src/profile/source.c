@@ -19,6 +19,7 @@
 struct gp_source {
     int fd;
     bool opened;              /* here */
+    bool apart;               /* the descriptor's position stays */
     ZSTD_DCtx *decompression; /* NULL: not compressed */
     bool started, in_frame;
     size_t wanted;           /* bytes that make the next step of decompression */
@@ -34,6 +35,14 @@ struct gp_source *gp_source_use(int fd)
         source->fd = fd;
     else
         errno = ENOMEM;
+    return source;
+}
+
+struct gp_source *gp_source_use_apart(int fd)
+{
+    struct gp_source *source = gp_source_use(fd);
+    if (source)
+        source->apart = true;
     return source;
 }
 
@@ -65,7 +74,9 @@ static ssize_t fill(struct gp_source *source, char *why, size_t why_size)
 {
     ssize_t n;
     do
-        n = read(source->fd, source->part, sizeof(source->part));
+        n = source->apart
+                ? pread(source->fd, source->part, sizeof(source->part), (off_t)source->read)
+                : read(source->fd, source->part, sizeof(source->part));
     while (n < 0 && errno == EINTR);
     if (n < 0)
         snprintf(why, why_size, "%s", strerror(errno));

@@ -13,6 +13,8 @@ struct gp_source;
 struct gp_source *gp_source_open(const char *path);
 /* From where the descriptor is; it stays the caller's. The same. */
 struct gp_source *gp_source_use(int fd);
+/* The whole file behind the descriptor, whose position stays as it is. The same. */
+struct gp_source *gp_source_use_apart(int fd);
 void gp_source_close(struct gp_source *source);
 
 /* Up to `size` bytes. Their number, 0 at the end, or -1 with the reason in `why`: the file cannot

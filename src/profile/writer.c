@@ -8,8 +8,7 @@
 #include "profile/claim.h"
 #include "profile/number.h"
 #include "profile/object.h"
-#include "profile/said_lines.h"
-#include "profile/sink.h"
+#include "profile/writer_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,18 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-struct gp_writer {
-    struct gp_output file;
-    bool stopped;
-    uint64_t limit; /* bytes; 0: none, and the user wants to know where it stops */
-    char *path;
-    const char *why_beside;
-    uint64_t devices_written; /* one bit per ordinal */
-    struct gp_sink sink;
-    struct gp_said_lines said;
-    struct gp_text lines; /* scratch: the line to be written, and the definitions before it */
-};
-
 static const char *meaning(int error)
 {
     return error == EBADF    ? "the program has closed its descriptor"
@@ -43,8 +30,20 @@ static const char *meaning(int error)
 static bool stop(struct gp_writer *w, int error)
 {
     w->stopped = true;
-    if (!w->limit)
+    if (!w->unasked)
         gp_say("%s: %s; nothing more is recorded in this profile", w->path, meaning(error));
+    return false;
+}
+
+/* Lines that would pass the limit are left out; the last one of a process has its room. */
+static bool has_room(struct gp_writer *w)
+{
+    if (!w->limit || w->sink.written + w->lines.length + GP_ROOM_FOR_END <= w->limit)
+        return true;
+    w->cut++;
+    gp_said_lines_free(&w->said); /* they may have had definitions */
+    w->said = (struct gp_said_lines){0};
+    w->must_forget = true;
     return false;
 }
 
@@ -52,6 +51,10 @@ static bool stop(struct gp_writer *w, int error)
 static int put_lines(struct gp_writer *w, bool complete)
 {
     bool failed = !complete || w->lines.failed;
+    if (!failed && !has_room(w)) {
+        gp_text_clear(&w->lines);
+        return 0;
+    }
     int error = failed ? ENOMEM : gp_sink_write(&w->sink, w->lines.data, w->lines.length);
     gp_text_clear(&w->lines);
     return error;
@@ -156,7 +159,11 @@ static int write_header(struct gp_writer *w, const char *const *command,
     gp_object_put(&line, line.object, "time", json_string(when));
     put_settings(&line, settings);
     put_columns(&line);
-    return put_object(w, &line);
+    if (!gp_object_finish(&line, &w->header))
+        return ENOMEM;
+    gp_text_add(&w->header, "\n");
+    gp_text_add_bytes(&w->lines, gp_text_string(&w->header), w->header.length);
+    return put_lines(w, !w->header.failed);
 }
 
 struct gp_writer *gp_writer_open(const char *path, const char *const *command,
@@ -176,7 +183,8 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     w->file = claim.file;
     w->path = claim.path.data;
     w->why_beside = claim.why_beside;
-    int error = gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))
+    w->thinning = gp_thinning_new();
+    int error = w->thinning && gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))
                     ? write_header(w, command, settings, run, claim.number)
                     : ENOMEM;
     if (!error)
@@ -187,9 +195,10 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     return NULL;
 }
 
-void gp_writer_limit(struct gp_writer *w, uint64_t bytes)
+void gp_writer_limit(struct gp_writer *w, uint64_t bytes, bool unasked)
 {
     w->limit = bytes;
+    w->unasked = unasked;
 }
 
 const char *gp_writer_beside(const struct gp_writer *w)
@@ -258,16 +267,51 @@ static void add_column(struct gp_text *out, const struct gp_field *f,
     }
 }
 
-bool gp_writer_is_full(const struct gp_writer *w)
+/* ---- launches that keep their lines ---- */
+
+/* Beyond that no launch gets a line until the file is written anew. */
+static bool has_room_for_launches(const struct gp_writer *w)
 {
-    return w->limit && w->sink.written > w->limit;
+    return !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_LAUNCHES;
 }
+
+static bool keeps(struct gp_writer *w, const struct gp_record *launch)
+{
+    return !w->limit || (gp_thinning_keeps(w->thinning, launch) && has_room_for_launches(w));
+}
+
+static size_t find_early(const struct gp_writer *w, uint64_t index)
+{
+    size_t i = 0;
+    while (i < w->early_count && w->early[i] != index)
+        i++;
+    return i;
+}
+
+static void note_early(struct gp_writer *w, uint64_t index)
+{
+    if (find_early(w, index) < w->early_count)
+        return;
+    if (w->early_count == GP_MAX_EARLY) /* the oldest one is forgotten */
+        memmove(w->early, w->early + 1, --w->early_count * sizeof(w->early[0]));
+    w->early[w->early_count++] = index;
+}
+
+static void forget_early(struct gp_writer *w, uint64_t index)
+{
+    const size_t i = find_early(w, index);
+    if (i < w->early_count)
+        w->early[i] = w->early[--w->early_count];
+}
+
+/* ---- their lines ---- */
 
 static bool write_launch(struct gp_writer *w, const char *type, const struct gp_record *launch)
 {
     struct gp_references r;
-    if (w->stopped || gp_writer_is_full(w))
-        return !w->stopped;
+    if (w->must_forget)
+        gp_text_add(&w->lines, "{\"type\":\"forget\"}\n");
+    w->must_forget = false;
     const bool complete = gp_say_launch(&w->said, launch, &r, &w->lines);
     gp_text_addf(&w->lines, "[\"%s\",%u", type, r.configuration);
     for (size_t i = 0; i < gp_launch_field_count; i++)
@@ -281,22 +325,78 @@ static bool write_launch(struct gp_writer *w, const char *type, const struct gp_
 
 bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
 {
+    if (w->stopped)
+        return false;
+    if (w->limit)
+        forget_early(w, launch->index);
+    if (!keeps(w, launch)) {
+        gp_thinning_leave_out(w->thinning, launch);
+        return true;
+    }
+    if (w->limit)
+        gp_thinning_line(w->thinning, launch);
     return write_launch(w, "launch", launch);
 }
 
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch)
 {
+    if (w->stopped || !keeps(w, launch))
+        return false;
+    if (w->limit)
+        note_early(w, launch->index);
     return write_launch(w, "early", launch);
 }
 
 bool gp_writer_ended(struct gp_writer *w, uint64_t index, double duration_ns)
 {
-    if (w->stopped || gp_writer_is_full(w))
-        return !w->stopped;
+    if (w->stopped)
+        return false;
+    if (w->limit && find_early(w, index) == w->early_count)
+        return true;
     gp_text_addf(&w->lines, "[\"ended\",%" PRIu64 ",", index);
     gp_number_add_measured(&w->lines, duration_ns);
     gp_text_add(&w->lines, "]\n");
     return write_lines(w, true);
+}
+
+/* ---- sums ---- */
+
+uint64_t gp_writer_left_out(const struct gp_writer *w)
+{
+    return gp_thinning_left_out(w->thinning);
+}
+
+size_t gp_writer_cut(const struct gp_writer *w)
+{
+    return w->cut;
+}
+
+void gp_writer_count_so_far(struct gp_writer *w, const struct gp_count *more)
+{
+    const struct gp_sum sum = {.kernel = more->kernel,
+                               .device = more->device,
+                               .configuration = more->configuration,
+                               .launched = more->launches};
+    gp_thinning_sum(w->thinning, &sum);
+}
+
+void gp_writer_sum(void *writer, const struct gp_sum *sum)
+{
+    struct gp_writer *w = writer;
+    struct gp_object line = gp_object_new("sum");
+    gp_object_put_fields(&line, gp_sum_fields, gp_sum_field_count, GP_FIELDS_ALL, sum);
+    if (w->stopped)
+        json_decref(line.object);
+    else
+        write_object(w, &line);
+}
+
+bool gp_writer_sums(struct gp_writer *w, bool at_end)
+{
+    /* Else they wait for the end: they need no room of their own. */
+    if (at_end || !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_SUMS)
+        gp_thinning_take(w->thinning, gp_writer_sum, w);
+    return !w->stopped;
 }
 
 bool gp_writer_so_far(struct gp_writer *w, uint64_t launches)
@@ -329,6 +429,7 @@ bool gp_writer_end(struct gp_writer *w, const struct gp_end *end)
     if (w->stopped)
         return false;
     struct gp_object line = gp_object_end(end);
+    w->limit = 0; /* it has its room */
     return write_object(w, &line);
 }
 
@@ -358,6 +459,8 @@ void gp_writer_close(struct gp_writer *w)
     gp_writer_finish(w);
     gp_sink_free(&w->sink);
     gp_said_lines_free(&w->said);
+    gp_thinning_free(w->thinning);
+    gp_text_free(&w->header);
     gp_text_free(&w->lines);
     gp_output_close(&w->file);
     free(w->path);

@@ -27,10 +27,29 @@ const char *gp_writer_path(const struct gp_writer *w);
 /* Why that is not the name that was asked for; NULL: it is, or other processes have said so. */
 const char *gp_writer_beside(const struct gp_writer *w);
 
-/* The user did not ask for it: after so many bytes no launch is written any more, though its other
- * lines are; and no message tells that it cannot be written. */
-void gp_writer_limit(struct gp_writer *w, uint64_t bytes);
-bool gp_writer_is_full(const struct gp_writer *w);
+/* The file never has more than so many bytes (0: there is no limit). Near them launches keep a line
+ * by a choice (profile/thinning.h), and sums stand for the others; gp_writer_thin makes room. Other
+ * lines that find no room are left out, but for the last. `unasked`: the user did not ask for the
+ * profile, and no message says that it cannot be written. Called before the first launch. */
+void gp_writer_limit(struct gp_writer *w, uint64_t bytes, bool unasked);
+
+/* Whether it is time for gp_writer_thin. */
+bool gp_writer_is_long(const struct gp_writer *w);
+/* Writes the file anew, with half as many launches, and gives it the name. It reads for seconds,
+ * so it runs beside the callers of all other functions here: they lock one out for the time between
+ * `lock` and `unlock`, which it calls, and it begins and ends unlocked. It ends early where
+ * `goes_on` says false. */
+void gp_writer_thin(struct gp_writer *w, void (*lock)(void), void (*unlock)(void),
+                    bool (*goes_on)(void));
+
+/* Launches that have no line of their own; lines of other kinds that found no room. */
+uint64_t gp_writer_left_out(const struct gp_writer *w);
+size_t gp_writer_cut(const struct gp_writer *w);
+
+/* Counts further launches of a configuration, with a line or not, as long as the process runs. */
+void gp_writer_count_so_far(struct gp_writer *w, const struct gp_count *more);
+/* Writes the sums so far of launches without a line. False when writing has stopped. */
+bool gp_writer_sums(struct gp_writer *w, bool at_end);
 
 /* Writes a device's facts; a device already written is skipped. False when writing has stopped.
  */
@@ -44,8 +63,8 @@ bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes the known part of a launch whose counters are not all read yet, in case the process ends
  * before it is written in full: gp_writer_launch of the same index, once, not much later. At most
- * GP_MAX_EARLY may be waiting for that. Of several for one launch the last counts. False as above.
- */
+ * GP_MAX_EARLY may be waiting for that. Of several for one launch the last counts. False where it
+ * gets no line. */
 #define GP_MAX_EARLY 1024
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 

@@ -4,6 +4,7 @@
 #include "metrics/program.h"
 #include "metrics/weight.h"
 #include "profile/devices.h"
+#include "profile/kinds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,6 +124,16 @@ static char *copy_of(const char *text)
     return text ? strdup(text) : NULL;
 }
 
+/* A process that has come to no end counts its launches no more. */
+static void keep_counts(struct gp_summary *s)
+{
+    for (size_t i = 0; i < s->group_count; i++) {
+        struct gp_group *group = &s->group_list[i]->group;
+        group->counted += group->counted_so_far;
+        group->counted_so_far = 0;
+    }
+}
+
 void gp_summary_settings(struct gp_summary *s, const struct gp_settings *settings)
 {
     free(s->sample);
@@ -134,6 +145,7 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->settings.sample = s->sample;
     s->settings.window = s->window;
     s->begun++;
+    keep_counts(s);
     memset(s->used, 0, sizeof(s->used));
     memset(s->streams, 0, sizeof(s->streams));
 }
@@ -278,48 +290,15 @@ static void count_skips(struct gp_summary *s, const char *kernel, struct gp_reas
         s->other_skips += launches;
 }
 
-/* Any launch can have a time, so it does not show the kind. */
-static bool is_time(const char *counter)
-{
-    static const char time[] = "gpu__time_duration";
-    return strncmp(counter, time, sizeof(time) - 1) == 0;
-}
-
-/* Its time is known, and its counters would have been. */
-static bool is_unread(const struct gp_record *launch)
-{
-    return launch->skipped.cause == GP_CAUSE_NOT_READ;
-}
-
-static void count_kinds(struct gp_group *group, const struct gp_record *launch)
-{
-    bool hardware = false, instrumented = false, timed = false;
-    /* From behind: a profile's launch has those of instrumented code first. */
-    for (size_t i = launch->counter_count; i > 0 && !(hardware && instrumented); i--) {
-        const struct gp_counter *c = &launch->counters[i - 1];
-        if (c->absent.cause)
-            continue;
-        if (strstr(c->name, GP_INSTRUMENTED))
-            instrumented = true;
-        else if (is_time(c->name))
-            timed = true;
-        else
-            hardware = true;
-    }
-    hardware |= timed && !instrumented && !is_unread(launch);
-    group->hardware += (uint64_t)hardware;
-    group->instrumented += (uint64_t)instrumented;
-    group->recalled += (uint64_t)(instrumented && launch->recalled);
-    group->recalled_all += (uint64_t)(launch->recalled == GP_RECALLED_ALL);
-    group->of_graphs += launch->graph != 0;
-    /* Some metrics need no counter. */
-    bool complete = launch->counter_count == 0 && !launch->skipped.cause;
-    group->measured += (uint64_t)(hardware || instrumented || complete);
-}
-
 static void count_work(struct gp_group *group, const struct gp_record *launch)
 {
-    count_kinds(group, launch);
+    const struct gp_kinds kinds = gp_launch_kinds(launch);
+    group->measured += kinds.measured;
+    group->hardware += kinds.hardware;
+    group->instrumented += kinds.instrumented;
+    group->recalled += kinds.recalled;
+    group->recalled_all += kinds.recalled_all;
+    group->of_graphs += launch->graph != 0;
     group->replays += launch->passes > 1 ? launch->passes - 1 : 0;
     group->overhead_ms += launch->overhead_ms;
 }
@@ -499,10 +478,12 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
         combine(s, group, launch);
 }
 
-/* Counts come at the end, or never; until then there are as many launches as were recorded. */
+/* Counts come at the end, or never; until then there are as many launches as were recorded, or as
+ * sums say. */
 static void note_launches(struct gp_group *group)
 {
-    group->launches = group->counted > group->recorded ? group->counted : group->recorded;
+    const uint64_t counted = group->counted + group->counted_so_far;
+    group->launches = counted > group->recorded ? counted : group->recorded;
 }
 
 static void note_device(struct gp_summary *s, int device)
@@ -560,7 +541,51 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
         return;
     }
     group->counted += count->launches;
+    group->counted_so_far = 0; /* the process counts all its launches now */
     note_launches(group);
+}
+
+static void add_time(const struct gp_summary *s, struct gp_group *group, const struct gp_sum *sum)
+{
+    size_t i = 0;
+    while (i < s->metric_count &&
+           strcmp(gp_metrics_selected(s->metrics, i)->name, GP_DURATION_METRIC) != 0)
+        i++;
+    const struct gp_stat stat = {.count = sum->timed,
+                                 .min = sum->shortest_ns / 1e9,
+                                 .max = sum->longest_ns / 1e9,
+                                 .sum = sum->time_ns / 1e9};
+    if (i < s->metric_count)
+        gp_stat_merge(&group->stats[i], &stat, 1);
+}
+
+void gp_summary_sum(struct gp_summary *s, const struct gp_sum *sum)
+{
+    struct gp_record launch = {
+        .index = UINT64_MAX,
+        .kernel = sum->kernel,
+        .device = sum->device,
+        .configuration = sum->configuration,
+        .shared_carveout = -1,
+    };
+    note_device(s, sum->device);
+    struct gp_group *own = group_of(s, &launch), *group = own ? own : &s->rest;
+    group->measured += sum->measured;
+    group->hardware += sum->hardware;
+    group->instrumented += sum->instrumented;
+    group->recalled += sum->recalled;
+    group->recalled_all += sum->recalled_all;
+    group->of_graphs += sum->of_graphs;
+    group->replays += sum->replays;
+    group->overhead_ms += sum->overhead_ms;
+    if (!own) {
+        s->ungrouped_recorded += sum->left_out;
+        return;
+    }
+    own->recorded += sum->left_out;
+    own->counted_so_far += sum->launched;
+    note_launches(own);
+    add_time(s, own, sum);
 }
 
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end)

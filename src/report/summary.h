@@ -11,6 +11,8 @@
 
 #define GP_SUMMARY_MAX_GROUPS 4096
 #define GP_SUMMARY_MAX_SKIPS 256
+/* The metric that is a launch's time in seconds. */
+#define GP_DURATION_METRIC "duration"
 
 /* One metric over the launches of a group. */
 struct gp_stat {
@@ -43,6 +45,7 @@ struct gp_group {
     uint64_t launches;       /* that the program made, as far as is known */
     uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */
+    uint64_t counted_so_far; /* by sums of the process at hand, as long as it has no count */
     uint64_t measured;       /* launches with a counter value, or of which none was asked */
     uint64_t hardware;       /* launches with a value of a counter of the hardware */
     uint64_t instrumented;   /* launches with a value that instrumented code counted */
@@ -83,6 +86,10 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
 /* Tells how often a kernel was launched, launches folded in one by one included; several counts of
  * the same kernel add up. Or how many of these were passed over, for one reason. */
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
+
+/* Folds launches in of which the profile has no line, but sums: their number, the way in which they
+ * were measured, their times. Of other values the launches with a line stand for them. */
+void gp_summary_sum(struct gp_summary *s, const struct gp_sum *sum);
 
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);

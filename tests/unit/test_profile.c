@@ -2,6 +2,7 @@
 #include "profile/launch_queue.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
+#include "profile/writer_inside.h"
 
 #include "base/log.h"
 #include "h200.h"
@@ -747,7 +748,256 @@ static bool take_any(void *user, const struct gp_record *l)
     return true;
 }
 
-static void a_profile_that_nobody_asked_for_ends_at_its_limit(void **state)
+/* ---- a limit ---- */
+
+/* Launches of the kernel, numbers from `first` on. */
+static void write_launches(struct gp_writer *w, const char *kernel, uint64_t first, unsigned count)
+{
+    const struct gp_counter time = {GP_DURATION_COUNTER, 1000, GP_NO_REASON};
+    for (unsigned i = 0; i < count; i++) {
+        const struct gp_record one = {.index = first + i,
+                                      .kernel = kernel,
+                                      .grid = {1, 1, 1},
+                                      .block = {32, 1, 1},
+                                      .passes = 2,
+                                      .counters = &time,
+                                      .counter_count = 1};
+        assert_true(gp_writer_launch(w, &one));
+    }
+}
+
+static unsigned locks;
+static struct gp_writer *beside; /* gets launches while it is written anew */
+
+static void lock(void)
+{
+    if (locks++ == 1 && beside)
+        write_launches(beside, "beside", 1000000, 100);
+}
+
+static void unlock(void)
+{
+}
+
+static bool goes_on(void)
+{
+    return true;
+}
+
+static bool ends(void)
+{
+    return false;
+}
+
+/* The launches of a profile by kernel: those with a line, and those in sums. */
+struct found {
+    struct {
+        const char *kernel;
+        uint64_t lines, summed, early, first, last;
+        double time_ns, largest_gap;
+    } of[4];
+    size_t count;
+};
+
+static size_t of_kernel(struct found *f, const char *kernel)
+{
+    size_t i = 0;
+    while (i < f->count && strcmp(f->of[i].kernel, kernel) != 0)
+        i++;
+    assert_in_range(i, 0, 3);
+    if (i == f->count)
+        f->of[f->count++].kernel = strdup(kernel);
+    return i;
+}
+
+static bool find_launch(void *user, const struct gp_record *l)
+{
+    struct found *f = user;
+    const size_t i = of_kernel(f, l->kernel);
+    if (f->of[i].lines++ == 0)
+        f->of[i].first = l->index;
+    else if ((double)(l->index - f->of[i].last) > f->of[i].largest_gap)
+        f->of[i].largest_gap = (double)(l->index - f->of[i].last);
+    f->of[i].last = l->index;
+    f->of[i].time_ns += l->counters[0].value;
+    return true;
+}
+
+static bool find_early_launch(void *user, const struct gp_record *l)
+{
+    struct found *f = user;
+    f->of[of_kernel(f, l->kernel)].early++;
+    return true;
+}
+
+static bool find_sum(void *user, const struct gp_sum *sum)
+{
+    struct found *f = user;
+    const size_t i = of_kernel(f, sum->kernel);
+    assert_int_equal(sum->timed, sum->left_out);
+    assert_int_equal(sum->replays, sum->left_out);
+    f->of[i].summed += sum->left_out;
+    f->of[i].time_ns += sum->time_ns;
+    return true;
+}
+
+static struct found found_in(const char *file)
+{
+    struct found f = {.count = 0};
+    const struct gp_profile_visitor visitor = {
+        .user = &f, .launch = find_launch, .early = find_early_launch, .sum = find_sum};
+    char why[512] = "";
+    if (!gp_profile_read(file, &visitor, NULL, why, sizeof(why)))
+        fail_msg("%s", why);
+    return f;
+}
+
+static void free_found(struct found *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        free((char *)f->of[i].kernel);
+}
+
+static void assert_all_there(struct found *f, const char *kernel, uint64_t launches)
+{
+    const size_t i = of_kernel(f, kernel);
+    assert_int_equal(f->of[i].lines + f->of[i].summed, launches);
+    assert_true(f->of[i].time_ns == 1000.0 * (double)launches);
+}
+
+#define LIMIT 1000000
+
+static void a_profile_stays_below_its_limit(void **state)
+{
+    (void)state;
+    for (int compressed = 0; compressed < 2; compressed++) {
+        char name[64];
+        snprintf(name, sizeof(name), "%s%s", path, compressed ? ".zst" : "");
+        char why[512];
+        struct gp_writer *w = gp_writer_open(name, command, NULL, why, sizeof(why));
+        assert_non_null(w);
+        struct stat file;
+        unsigned written_anew = 0;
+        gp_writer_limit(w, LIMIT, false);
+        write_launches(w, "rare", 0, 3);
+        for (uint64_t i = 3; i < 100000; i++) {
+            write_launches(w, "often", i, 1);
+            if (!gp_writer_is_long(w))
+                continue;
+            gp_writer_thin(w, lock, unlock, goes_on);
+            assert_int_equal(stat(name, &file), 0);
+            assert_in_range(file.st_size, LIMIT / 10, LIMIT / 10 * 4);
+            written_anew++;
+        }
+        assert_in_range(written_anew, compressed ? 2 : 4, 10);
+        write_launches(w, "rare", 100000, 2);
+        const struct gp_end end = {.added_seconds = 1};
+        assert_true(gp_writer_sums(w, true));
+        const uint64_t left_out = gp_writer_left_out(w);
+        assert_true(gp_writer_end(w, &end));
+        gp_writer_close(w);
+        assert_int_equal(stat(name, &file), 0);
+        assert_in_range(file.st_size, LIMIT / 10, LIMIT);
+        struct found f = found_in(name);
+        assert_int_equal(f.count, 2);
+        assert_all_there(&f, "rare", 5);
+        assert_all_there(&f, "often", 99997);
+        assert_int_equal(f.of[of_kernel(&f, "rare")].lines, 5);
+        const size_t often = of_kernel(&f, "often");
+        assert_int_equal(f.of[often].summed, left_out);
+        /* Evenly over the run, the first one among them. */
+        const double mean_gap = 1e5 / (double)f.of[often].lines;
+        assert_int_equal(f.of[often].first, 3);
+        assert_true(f.of[often].largest_gap < 4 * mean_gap);
+        assert_true(100000 - (double)f.of[often].last < 4 * mean_gap);
+        free_found(&f);
+        unlink(name);
+    }
+}
+
+static void launches_that_come_meanwhile_are_in_the_new_file(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    const struct gp_record pending = {.index = 999999, .kernel = "pending", .grid = {1, 1, 1}};
+    gp_writer_limit(w, LIMIT, false);
+    for (uint64_t i = 0; !gp_writer_is_long(w); i++)
+        write_launches(w, "often", i, 1);
+    assert_true(gp_writer_early(w, &pending));
+    locks = 0;
+    beside = w;
+    gp_writer_thin(w, lock, unlock, goes_on);
+    beside = NULL;
+    assert_int_equal(locks, 2);
+    assert_false(gp_writer_is_long(w));
+    write_launches(w, "behind", 2000000, 10);
+    assert_true(gp_writer_sums(w, true));
+    gp_writer_close(w);
+    struct found f = found_in(path);
+    assert_all_there(&f, "beside", 100);
+    assert_all_there(&f, "behind", 10);
+    assert_int_equal(f.of[of_kernel(&f, "pending")].early, 1);
+    free_found(&f);
+}
+
+static void a_file_that_cannot_be_written_anew_stays(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    struct stat before, after;
+    gp_writer_limit(w, LIMIT, false);
+    uint64_t i = 0;
+    for (; !gp_writer_is_long(w); i++)
+        write_launches(w, "often", i, 1);
+    assert_int_equal(stat(path, &before), 0);
+    gp_writer_thin(w, lock, unlock, ends); /* the process ends */
+    assert_true(gp_writer_is_long(w));
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    /* Somebody has moved it: it is not put back under the old name. */
+    char moved[64];
+    snprintf(moved, sizeof(moved), "%s.moved", path);
+    assert_int_equal(rename(path, moved), 0);
+    gp_writer_thin(w, lock, unlock, goes_on);
+    assert_false(gp_writer_is_long(w));
+    assert_int_equal(stat(path, &after), -1);
+    for (; i < 20000; i++)
+        write_launches(w, "often", i, 1);
+    assert_true(gp_writer_sums(w, true));
+    const struct gp_end end = {.added_seconds = 1};
+    assert_true(gp_writer_end(w, &end));
+    gp_writer_close(w);
+    assert_int_equal(stat(moved, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    assert_in_range(after.st_size, LIMIT / 2, LIMIT);
+    struct found f = found_in(moved);
+    assert_all_there(&f, "often", 20000);
+    free_found(&f);
+    unlink(moved);
+}
+
+static void lines_without_room_are_left_out_but_the_last(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    struct stat file;
+    const struct gp_count count = {.kernel = "often", .grid = {1, 1, 1}, .launches = 3};
+    gp_writer_limit(w, LIMIT, false);
+    write_launches(w, "often", 0, 3);
+    for (int i = 0; i < 20000; i++)
+        assert_true(gp_writer_count(w, &count));
+    assert_true(gp_writer_cut(w) > 0);
+    const struct gp_end end = {.added_seconds = 1};
+    assert_true(gp_writer_end(w, &end));
+    gp_writer_close(w);
+    assert_int_equal(stat(path, &file), 0);
+    assert_in_range(file.st_size, LIMIT - 2 * GP_ROOM_FOR_END, LIMIT);
+    struct found f = found_in(path);
+    assert_all_there(&f, "often", 3);
+    free_found(&f);
+}
+
+static void a_profile_that_nobody_asked_for_says_nothing(void **state)
 {
     (void)state;
     char log[] = "/tmp/gpuprof-test-limit-XXXXXX";
@@ -755,23 +1005,22 @@ static void a_profile_that_nobody_asked_for_ends_at_its_limit(void **state)
     assert_int_equal(gp_log_open(log), 0);
     struct gp_writer *w = opened();
     struct stat file;
-    gp_writer_limit(w, 4000);
-    for (int i = 0; i < 1000; i++) {
+    gp_writer_limit(w, LIMIT, true);
+    for (int i = 0; i < 10000; i++) {
         assert_true(gp_writer_launch(w, &launch));
-        assert_true(gp_writer_early(w, &launch));
+        gp_writer_early(w, &launch);
         assert_true(gp_writer_ended(w, 7, 1));
     }
-    assert_true(gp_writer_is_full(w));
-    assert_true(gp_writer_so_far(w, 1000)); /* that is known all the same */
+    assert_true(gp_writer_so_far(w, 20000)); /* that is known all the same */
     gp_writer_close(w);
     assert_int_equal(stat(path, &file), 0);
-    assert_in_range(file.st_size, 4000, 5000);
+    assert_in_range(file.st_size, LIMIT / 2, LIMIT);
     struct unfinished u = {.count = 0};
     const struct gp_profile_visitor visitor = {
         .user = &u, .launch = take_any, .unfinished = keep_unfinished};
     char why[512] = "";
     assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
-    assert_int_equal(u.last.launches, 1000);
+    assert_int_equal(u.last.launches, 20000);
     assert_int_equal(stat(log, &file), 0);
     assert_int_equal(file.st_size, 0);
     unlink(log);
@@ -963,7 +1212,11 @@ int main(void)
         cmocka_unit_test(an_early_word_is_read_as_strictly_as_a_launch),
         cmocka_unit_test(launches_of_a_process_that_was_killed_are_counted),
         cmocka_unit_test(the_lines_of_these_are_read_strictly),
-        cmocka_unit_test(a_profile_that_nobody_asked_for_ends_at_its_limit),
+        cmocka_unit_test(a_profile_stays_below_its_limit),
+        cmocka_unit_test(launches_that_come_meanwhile_are_in_the_new_file),
+        cmocka_unit_test(a_file_that_cannot_be_written_anew_stays),
+        cmocka_unit_test(lines_without_room_are_left_out_but_the_last),
+        cmocka_unit_test(a_profile_that_nobody_asked_for_says_nothing),
         cmocka_unit_test(a_file_that_is_not_there_is_reported),
         cmocka_unit_test(a_visitor_ends_the_reading),
         cmocka_unit_test(a_child_that_lives_on_does_not_keep_the_file),
