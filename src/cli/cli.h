@@ -36,6 +36,7 @@ struct cli_command {
 
 extern const struct cli_command cli_run, cli_report, cli_source, cli_metrics, cli_help;
 extern const struct cli_command cli_check, cli_baseline, cli_thresholds, cli_compare, cli_history;
+extern const struct cli_command cli_snapshot, cli_watch;
 
 /* All commands, NULL behind the last. */
 extern const struct cli_command *const cli_commands[];

@@ -12,8 +12,9 @@
 #include <string.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cli_run,        &cli_report,  &cli_source,  &cli_metrics, &cli_check, &cli_baseline,
-    &cli_thresholds, &cli_compare, &cli_history, &cli_help,    NULL};
+    &cli_run,     &cli_snapshot, &cli_watch,    &cli_report,     &cli_source,
+    &cli_metrics, &cli_check,    &cli_baseline, &cli_thresholds, &cli_compare,
+    &cli_history, &cli_help,     NULL};
 
 const struct cli_command *cli_find_command(const char *name)
 {

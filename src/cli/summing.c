@@ -89,9 +89,22 @@ static bool take_other(void *user, const char *type, const struct json_t *line)
     return !s->sources || cli_take_code(s->sources, &s->position, type, line);
 }
 
+/* Its reason is another one than that of a process that was killed. */
+static bool take_early(void *user, const struct gp_record *launch)
+{
+    const struct cli_summing *s = user;
+    struct gp_record own = *launch;
+    if (s->runs && own.skipped.cause == GP_CAUSE_NOT_READ)
+        own.skipped = GP_REASON_TEXT(NOT_READ, "it is not read yet");
+    return take_launch(user, &own);
+}
+
 static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
-    cli_note_unfinished(&((struct cli_summing *)user)->how_ended, process);
+    struct cli_summing *s = user;
+    cli_note_unfinished(&s->how_ended, process);
+    if (s->unfinished)
+        s->unfinished(s->user, process);
 }
 
 static void take_given_up(void *user, const char *why)
@@ -125,6 +138,8 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
         gp_say("out of memory");
         return CLI_FAILED;
     }
+    if (s->runs)
+        visitor.early = take_early;
     visitor.in_order = gp_filter_is_by_number(s->filter);
     for (int i = 0; i < count; i++) {
         char why[512];

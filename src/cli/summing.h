@@ -31,6 +31,8 @@ struct cli_summing {
     void *user;
     void (*process)(void *user, const struct gp_profile_header *header);
     bool (*launch)(void *user, const struct gp_device *device, const struct gp_record *launch);
+    void (*unfinished)(void *user, const struct gp_unfinished *process);
+    bool runs; /* the processes run: of their launches some are not read yet */
     struct gp_text *failures;
     /* Set by the caller: the counters and devices of the profile's begin, NULL: of all of it. The
      * reading ends at a launch with others, and `has_others` says so. */

@@ -2,9 +2,11 @@
  * leaves none. Owns the writer. Not locked: launch/results.c lets one thread in at a time. */
 #include "launch/inside.h"
 
+#include "base/added_time.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/process.h"
 #include "profile/writer.h"
 
 #include <inttypes.h>
@@ -16,6 +18,9 @@
 /* The most bytes of a profile that the user did not ask for: some 150,000 launches. It is not
  * compressed, as that takes longer than to write it. */
 #define MOST_UNASKED ((uint64_t)64 << 20)
+
+/* How often a process says how many launches it has made where each has a line. */
+#define SECONDS_BETWEEN_SAYING 2
 
 /* Sums are written so often in seconds; of a long run at each sixtieth of its time. */
 #define LEAST_BETWEEN_SUMS 10
@@ -98,7 +103,7 @@ static void note_opened(const char *asked_path)
         gp_writer_limit(recording.writer, user_settings.profile_limit, !recording.is_whole);
     else if (!recording.is_whole)
         gp_writer_limit(recording.writer, MOST_UNASKED, true);
-    recording.began = recording.sums_at = gp_clock_seconds();
+    recording.began = recording.sums_at = recording.so_far_at = gp_clock_seconds();
     if (recording.asked && beside)
         gp_say("%s: %s; the profile of process %ld is %s", asked_path, beside, (long)getpid(),
                path);
@@ -226,16 +231,27 @@ static bool all_have_lines(uint64_t launches)
     return launches <= recording.recorded && gp_writer_left_out(recording.writer) == 0;
 }
 
+/* Readers from outside want to know, too, how long the process runs. */
+static bool is_time_to_say(double now)
+{
+    const double since = now - recording.so_far_at;
+    return since >= SECONDS_BETWEEN_SAYING ||
+           (since >= 1 && gp_writer_left_out(recording.writer) > 0);
+}
+
 void recording_so_far(uint64_t launches)
 {
-    if (!recording.writer || launches == recording.so_far || all_have_lines(launches))
+    if (!recording.writer || launches == recording.so_far)
         return;
     const double now = gp_clock_seconds();
-    if (gp_writer_left_out(recording.writer) > 0 && now - recording.so_far_at < 1)
+    const bool lack_lines = launches > recording.recorded;
+    if (!is_time_to_say(now) && (!lack_lines || gp_writer_left_out(recording.writer) > 0))
         return;
     recording.so_far = launches;
     recording.so_far_at = now;
-    gp_writer_so_far(recording.writer, launches);
+    const struct gp_end times = {.seconds = gp_process_seconds(),
+                                 .added_seconds = gp_added_seconds()};
+    gp_writer_so_far(recording.writer, launches, &times);
     check();
 }
 

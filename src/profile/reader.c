@@ -41,6 +41,7 @@ struct reading {
     bool seen_header;
     int format;        /* of the process at hand */
     bool ended;        /* it has its "end" line */
+    bool is_snapshot;  /* it was taken while the process ran */
     bool torn;         /* the file ends in the middle of a line */
     bool stopped;      /* by a failure, or by a visitor */
     bool failed;       /* `why` says it */
@@ -267,8 +268,10 @@ static void end_process(struct reading *r)
     p->path = r->path;
     p->torn = r->torn;
     p->why = r->torn ? "the file ends in the middle of a line"
-                     : "it has no line of the process' end: the process was killed or ended by "
-                       "_exit, or the file was cut";
+             : r->is_snapshot
+                 ? "it is a snapshot: the process ran on"
+                 : "it has no line of the process' end: the process was killed or ended by "
+                   "_exit, or the file was cut";
     p->launches = lines > p->launches ? lines : p->launches;
     if (!r->visitor->launch) /* lines of launches were not read */
         p->launches = 0;
@@ -303,7 +306,7 @@ static bool read_header(struct reading *r, const json_t *object)
     gp_once_forget(&r->once);
     r->seen_header = true;
     r->format = (int)json_integer_value(format);
-    r->ended = false;
+    r->ended = r->is_snapshot = false;
     r->process =
         (struct gp_unfinished){.pid = (long)json_integer_value(json_object_get(object, "pid"))};
     if (!r->visitor->header)
@@ -459,6 +462,16 @@ static bool read_so_far(struct reading *r, const json_t *object)
     if (!gp_json_is_between(launches, 0, INT64_MAX))
         return leave_out(r, "\"launches\" must be a whole number");
     r->process.launches = (uint64_t)json_integer_value(launches);
+    r->process.seconds = json_number_value(json_object_get(object, "seconds"));
+    r->process.added_seconds = json_number_value(json_object_get(object, "added_seconds"));
+    return true;
+}
+
+/* The rest was written later, to another file. */
+static bool read_snapshot(struct reading *r, const json_t *object)
+{
+    (void)object;
+    r->is_snapshot = true;
     return true;
 }
 
@@ -494,17 +507,12 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     static const struct {
         const char *type;
         bool (*read)(struct reading *, const json_t *);
-    } kinds[] = {{"header", read_header},
-                 {"device", read_device},
-                 {"launch", read_launch},
-                 {"early", read_early},
-                 {"count", read_count},
-                 {"sum", read_sum},
-                 {"passed_over", read_passed_over},
-                 {"forget", read_forget},
-                 {"given_up", read_given_up},
-                 {"so_far", read_so_far},
-                 {"end", read_end}};
+    } kinds[] = {{"header", read_header},     {"device", read_device},
+                 {"launch", read_launch},     {"early", read_early},
+                 {"count", read_count},       {"sum", read_sum},
+                 {"snapshot", read_snapshot}, {"passed_over", read_passed_over},
+                 {"forget", read_forget},     {"given_up", read_given_up},
+                 {"so_far", read_so_far},     {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);

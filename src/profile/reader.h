@@ -39,6 +39,7 @@ struct gp_unfinished {
      * line in full, with some counters, with their time alone, and with nothing but their
      * configuration. The rest has no line. */
     uint64_t launches, whole, partly, timed, begun;
+    double seconds, added_seconds; /* as struct gp_end, when it was known last; 0: it is not */
 };
 
 /* Called in the file's order; any of them may be NULL. Their arguments live until they return,

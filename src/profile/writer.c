@@ -399,11 +399,16 @@ bool gp_writer_sums(struct gp_writer *w, bool at_end)
     return !w->stopped;
 }
 
-bool gp_writer_so_far(struct gp_writer *w, uint64_t launches)
+bool gp_writer_so_far(struct gp_writer *w, uint64_t launches, const struct gp_end *times)
 {
     if (w->stopped)
         return false;
-    gp_text_addf(&w->lines, "{\"type\":\"so_far\",\"launches\":%" PRIu64 "}\n", launches);
+    gp_text_addf(&w->lines, "{\"type\":\"so_far\",\"launches\":%" PRIu64, launches);
+    gp_text_add(&w->lines, ",\"seconds\":");
+    gp_number_add(&w->lines, rint(1e3 * times->seconds) / 1e3);
+    gp_text_add(&w->lines, ",\"added_seconds\":");
+    gp_number_add(&w->lines, rint(1e3 * times->added_seconds) / 1e3);
+    gp_text_add(&w->lines, "}\n");
     return write_lines(w, true);
 }
 

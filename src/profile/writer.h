@@ -71,9 +71,9 @@ bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 /* Writes the time of a launch that was written early without it. False as above. */
 bool gp_writer_ended(struct gp_writer *w, uint64_t index, double duration_ns);
 
-/* Writes how many launches the process has made so far, those without a line of their own too.
- * False as above. */
-bool gp_writer_so_far(struct gp_writer *w, uint64_t launches);
+/* Writes how many launches the process has made so far, those without a line of their own too, and
+ * its times so far. False as above. */
+bool gp_writer_so_far(struct gp_writer *w, uint64_t launches, const struct gp_end *times);
 
 /* Writes how often a kernel was launched. False when writing has stopped. */
 bool gp_writer_count(struct gp_writer *w, const struct gp_count *count);

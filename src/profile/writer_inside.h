@@ -19,7 +19,7 @@
 struct gp_writer {
     struct gp_output file;
     bool stopped;
-    bool unasked;   /* by the user, who gets no message on it */
+    bool unasked;   /* by the user: no message is said on it */
     uint64_t limit; /* bytes; 0: none */
     size_t cut;     /* lines for which the limit had no room, beside those of launches */
     struct gp_thinning *thinning;

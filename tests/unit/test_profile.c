@@ -43,6 +43,8 @@ static const struct gp_counter counters[] = {
     {"absent__x.sum", 0, GP_REASON_TEXT(OTHER, "the counters are in use by another process")},
 };
 
+static const struct gp_end so_far_times = {.seconds = 12.5, .added_seconds = 0.25};
+
 static const struct gp_record launch = {
     .index = UINT64_MAX,
     .kernel = "_Z3addPKfS0_Pf \"quoted\"\n",
@@ -700,7 +702,7 @@ static void launches_of_a_process_that_was_killed_are_counted(void **state)
     tell_in_full(w, 5);
     assert_true(gp_writer_ended(w, 5, 99)); /* too late */
     assert_true(gp_writer_ended(w, 1000, 99));
-    assert_true(gp_writer_so_far(w, 3));
+    assert_true(gp_writer_so_far(w, 3, &so_far_times));
     gp_writer_close(w);
     struct unfinished u = read_unfinished();
     assert_int_equal(u.count, 1);
@@ -715,8 +717,8 @@ static void launches_of_a_process_that_was_killed_are_counted(void **state)
                 u.durations[3] == 30 && u.durations[4] == 40);
     w = opened();
     tell_some(w, 0, 5, -1);
-    assert_true(gp_writer_so_far(w, 3));
-    assert_true(gp_writer_so_far(w, 70));
+    assert_true(gp_writer_so_far(w, 3, &so_far_times));
+    assert_true(gp_writer_so_far(w, 70, &so_far_times));
     gp_writer_close(w);
     u = read_unfinished();
     assert_int_equal(u.last.launches, 70);
@@ -1011,7 +1013,7 @@ static void a_profile_that_nobody_asked_for_says_nothing(void **state)
         gp_writer_early(w, &launch);
         assert_true(gp_writer_ended(w, 7, 1));
     }
-    assert_true(gp_writer_so_far(w, 20000)); /* that is known all the same */
+    assert_true(gp_writer_so_far(w, 20000, &so_far_times)); /* that is known all the same */
     gp_writer_close(w);
     assert_int_equal(stat(path, &file), 0);
     assert_in_range(file.st_size, LIMIT / 2, LIMIT);
