@@ -1,11 +1,15 @@
 #include "base/file.h"
 
 #include "base/output.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOWEST_DESCRIPTOR 200
@@ -64,5 +68,41 @@ int gp_write_bounded(int fd, const char *bytes, size_t length)
         bytes += part;
         length -= part;
     }
+    return error;
+}
+
+/* ---- a file as a whole ----------------------------------------------------------------------- */
+
+static int write_and_close(int fd, const char *bytes, size_t length)
+{
+    const int error = fd < 0 ? errno : gp_write_bounded(fd, bytes, length);
+    return fd >= 0 && close(fd) != 0 && error == 0 ? errno : error;
+}
+
+/* `beside`: the name until then, with the number of the process, so that two never share one. */
+static int replace(const char *path, const char *beside, const char *bytes, size_t length)
+{
+    unlink(beside); /* one that a process of that number has left */
+    const int fd = gp_open_high(beside, O_WRONLY | O_CREAT | O_EXCL);
+    int error = write_and_close(fd, bytes, length);
+    if (error == 0 && rename(beside, path) != 0)
+        error = errno;
+    if (error != 0 && fd >= 0)
+        unlink(beside);
+    return error;
+}
+
+int gp_replace_file(const char *path, const char *bytes, size_t length)
+{
+    struct stat about;
+    const bool there = stat(path, &about) == 0;
+    if (there && !S_ISREG(about.st_mode))
+        return write_and_close(gp_open_high(path, O_WRONLY | O_NONBLOCK | O_NOCTTY), bytes, length);
+    char *real = there ? realpath(path, NULL) : strdup(path);
+    struct gp_text beside = {0};
+    gp_text_addf(&beside, "%s.%ld", real ? real : path, (long)getpid());
+    const int error = real && !beside.failed ? replace(real, beside.data, bytes, length) : ENOMEM;
+    gp_text_free(&beside);
+    free(real);
     return error;
 }

@@ -22,6 +22,11 @@ const char *gp_open_error(int error);
  * value. */
 int gp_write_all(int fd, const char *bytes, size_t length);
 
+/* A regular file of that name has these bytes, or stays as it was: they are written to one beside
+ * it, which gets the name. Something else under the name (a FIFO, a device) is written to. 0 or an
+ * errno value. */
+int gp_replace_file(const char *path, const char *bytes, size_t length);
+
 /* Writes as gp_write_all does, but a reader that takes nothing for a second ends it: EAGAIN. */
 int gp_write_bounded(int fd, const char *bytes, size_t length);
 

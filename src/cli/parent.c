@@ -156,6 +156,8 @@ static void wait_for_end(struct waiting *w, int *how)
         const int number = wait_for_signal(w, &about);
         if (number == SIGCHLD)
             ended = reap(w, how);
+        else if (number > 0 && number == w->start->snapshot_signal)
+            w->start->take_snapshot(w->program);
         else if (number > 0)
             pass_on(w, number, &about);
         else if (gp_clock_seconds() >= w->until)

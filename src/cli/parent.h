@@ -10,8 +10,10 @@ struct cli_start {
     char **argv;
     void (*prepare)(void); /* in the program's process, before it becomes the program */
     const char *seconds;   /* after which it is ended (checked); NULL: never */
-    int keep;              /* a descriptor that this process needs afterwards; -1: none */
-    bool keeps_all;        /* it needs all of them */
+    int snapshot_signal;   /* of which the program is spared; 0: none */
+    void (*take_snapshot)(pid_t program);
+    int keep;       /* a descriptor that this process needs afterwards; -1: none */
+    bool keeps_all; /* it needs all of them */
 };
 
 struct cli_end {

@@ -200,6 +200,13 @@ static bool names_a_descriptor(const char *text)
     return text && (strstr(text, "/dev/fd/") || strstr(text, "/dev/std") || strstr(text, "/proc/"));
 }
 
+/* 0: none. */
+static int snapshot_signal(const char *const *values)
+{
+    const char *name = values[RUN_SNAPSHOT_SIGNAL];
+    return !name ? 0 : strstr(name, "USR1") ? SIGUSR1 : SIGUSR2;
+}
+
 static int run_and_report(const char *const *values, char **argv)
 {
     struct cli_end end;
@@ -211,6 +218,8 @@ static int run_and_report(const char *const *values, char **argv)
     const struct cli_start start = {.argv = argv,
                                     .prepare = prepare,
                                     .seconds = values[RUN_TIMEOUT],
+                                    .snapshot_signal = snapshot_signal(values),
+                                    .take_snapshot = cli_report_so_far,
                                     .keep = run.folder.lock,
                                     .keeps_all = names_a_descriptor(values[RUN_CHECK]) ||
                                                  names_a_descriptor(values[RUN_FORMAT]) ||

@@ -4,6 +4,7 @@
 #include "base/pattern.h"
 #include "cli/cli.h"
 #include "cli/how_ended.h"
+#include "cli/live.h"
 #include "cli/run_profiles.h"
 #include "cli/summing.h"
 #include "profile/reader.h"
@@ -214,15 +215,30 @@ static void print_views(struct gp_metrics *m, const struct sorting *s, const cha
 }
 
 /* Where the library would have printed it, for the process that was the program. */
-static void open_log(const struct cli_end *end)
+static void open_log(pid_t program)
 {
     const char *pattern = secure_getenv("GPUPROF_LOG");
     struct gp_text path = {0};
     char why[512];
-    if (pattern && *pattern &&
-        gp_pattern_expand_for(end->process, pattern, &path, why, sizeof(why)))
+    if (pattern && *pattern && gp_pattern_expand_for(program, pattern, &path, why, sizeof(why)))
         gp_log_open(gp_text_string(&path)); /* else to standard error; the library has said so */
     gp_text_free(&path);
+}
+
+void cli_report_so_far(pid_t program)
+{
+    struct cli_live live;
+    struct gp_text text = {0}, why = {0};
+    open_log(program);
+    if (!cli_live_find(program, &live, &why))
+        gp_say("%s", gp_text_string(&why));
+    else if (cli_live_report(&live, wants_details(), gp_log_columns(), &text))
+        write_report(&text);
+    else
+        gp_say("no launch has ended yet");
+    cli_live_free(&live);
+    gp_text_free(&text);
+    gp_text_free(&why);
 }
 
 void cli_report_end(const struct cli_end *end, const struct gp_run_files *profiles, bool named,
@@ -232,7 +248,7 @@ void cli_report_end(const struct cli_end *end, const struct gp_run_files *profil
     static const char clear[] = "\r\033[K";
     sort(profiles, &s);
     if (s.count > 0 || WIFSIGNALED(end->how)) {
-        open_log(end);
+        open_log(end->process);
         /* The line on the progress may stand there. */
         if (s.count > 0)
             gp_log_passing(clear, sizeof(clear) - 1);

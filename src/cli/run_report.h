@@ -11,4 +11,8 @@
 void cli_report_end(const struct cli_end *end, const struct gp_run_files *profiles, bool named,
                     const struct cli_run_folder *folder);
 
+/* Writes the report so far of the program, which runs, to the log; the log's name is for that
+ * process. */
+void cli_report_so_far(pid_t program);
+
 #endif

@@ -1,7 +1,8 @@
 /* A thread that writes down, while launches wait to be measured, which of them have ended and how
  * long they took, and how many launches there are in all: the process may be killed at any moment,
- * and then that is all that is known of them. Only where a profile is written. Owns the thread, and
- * the list of launches that are under way. */
+ * and then that is all that is known of them. The thread also writes sums and totals that are due,
+ * and keeps the profile within its limit. Only where a profile or totals are written. Owns the
+ * thread, and the list of launches that are under way. */
 #include "launch/inside.h"
 
 #include "base/checker.h"
@@ -157,7 +158,7 @@ static void *watch(void *unused)
                    gp_cuda.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
     while (may_ask && goes_on()) {
         ask_all();
-        results_keep_small(goes_on);
+        results_upkeep(goes_on);
         sleep_until_next();
     }
     gp_checker_goes_on();
@@ -168,11 +169,13 @@ static void *watch(void *unused)
 
 void ended_start(void)
 {
+    static atomic_flag started = ATOMIC_FLAG_INIT;
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t every, before;
     sigfillset(&every);
-    if (atomic_load(&ending) || pthread_attr_init(&attributes) != 0)
+    if (atomic_load(&ending) || atomic_flag_test_and_set(&started) ||
+        pthread_attr_init(&attributes) != 0)
         return;
     if (pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0 &&
         pthread_attr_setstacksize(&attributes, GP_STACK_BYTES) == 0 &&

@@ -141,6 +141,9 @@ struct gp_writer *recording_at_end(bool launched);
 void recording_end(const struct gp_end *end);
 /* The name, if the user asked for it and it stays; else NULL. */
 const char *recording_name(void);
+/* A name with the present folder, where it has none: the program may change that later. To be
+ * freed; NULL when out of memory. */
+char *recording_path_from_here(const char *path);
 
 void recording_device(const struct gp_device *device);
 /* The two below: `noted`: an early line of the launch stands there already. */
@@ -151,7 +154,10 @@ void recording_ended(uint64_t index, double duration_ns);
 /* The process has made so many launches: said where some have no line, and again where it changes.
  */
 void recording_so_far(uint64_t launches);
-/* Writes the sums of launches that have no line of their own, where it is time for them. */
+/* Takes launches of a configuration that were not counted before; whether it is time to write the
+ * sums of launches that have no line of their own, and that. */
+void recording_count_so_far(const struct gp_count *more);
+bool recording_sums_are_due(void);
 void recording_sums(void);
 /* Writes the profile anew where it is long: as gp_writer_thin. */
 void recording_thin(void (*lock)(void), void (*unlock)(void), bool (*goes_on)(void));
@@ -183,9 +189,9 @@ struct gp_ended_launch {
 void results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches);
 
 /* No launch is measured from here on: the profile and the rules get the reason. */
-/* Between two rounds of a thread that has time: keeps the profile within its limit. Ends early
- * where `goes_on` says false. */
-void results_keep_small(bool (*goes_on)(void));
+/* Between two rounds of a thread that has time: writes sums and totals that are due, and keeps the
+ * profile within its limit. Ends early where `goes_on` says false. */
+void results_upkeep(bool (*goes_on)(void));
 void results_give_up(const char *why);
 
 /* The process ends: prints the report, unless it has launched nothing, or nothing was measured as
@@ -1053,6 +1059,17 @@ bool context_is_concerned(const struct gp_context *c, const struct gp_program_ch
 bool search_held(struct gp_context *c);
 /* Notes memory that is freed: copies that were not searched yet may lead to it. */
 void held_note_freed(const struct gp_context *c, const struct gp_program_change *change);
+
+/* ---- totals for a monitoring system (metrics_file.c) ----------------------------------------- */
+
+/* Reads GPUPROF_METRICS_FILE. */
+void metrics_file_start(void);
+bool metrics_file_is_wanted(void);
+/* Whether the time of its next writing has come. */
+bool metrics_file_is_due(void);
+/* Makes the text, and writes it. */
+void metrics_file_make(const struct gp_summary *summary, uint64_t launches, struct gp_text *out);
+void metrics_file_write(const struct gp_text *text);
 
 /* ---- a thread that notes ended launches (ended.c) -------------------------------------------- */
 

@@ -42,7 +42,7 @@ static struct {
 /* ---- its file -------------------------------------------------------------------------------- */
 
 /* The program may change its folder before its first launch. */
-static char *from_here(const char *path)
+char *recording_path_from_here(const char *path)
 {
     struct gp_text text = {0};
     char *here = *path == '/' ? NULL : getcwd(NULL, 0);
@@ -77,9 +77,9 @@ void recording_prepare(const struct gp_summary *summary)
     recording.is_whole = recording.asked || checks_need_profile();
     if (!recording.asked) {
         if (command_profile(&path))
-            recording.path = from_here(path.data);
+            recording.path = recording_path_from_here(path.data);
     } else if (gp_pattern_expand(pattern, &path, why, sizeof(why))) {
-        recording.path = from_here(gp_text_string(&path));
+        recording.path = recording_path_from_here(gp_text_string(&path));
     } else {
         say_unwritten(why);
     }
@@ -225,12 +225,6 @@ void recording_ended(uint64_t index, double duration_ns)
     check();
 }
 
-/* Launches that are in a sum that was not written yet have no line either. */
-static bool all_have_lines(uint64_t launches)
-{
-    return launches <= recording.recorded && gp_writer_left_out(recording.writer) == 0;
-}
-
 /* Readers from outside want to know, too, how long the process runs. */
 static bool is_time_to_say(double now)
 {
@@ -255,21 +249,24 @@ void recording_so_far(uint64_t launches)
     check();
 }
 
-static void count_so_far(void *writer, const struct gp_count *more)
+void recording_count_so_far(const struct gp_count *more)
 {
-    gp_writer_count_so_far(writer, more);
+    if (recording.writer)
+        gp_writer_count_so_far(recording.writer, more);
 }
 
-void recording_sums(void)
+bool recording_sums_are_due(void)
 {
     const double now = gp_clock_seconds();
     const double between =
         fmin(fmax((now - recording.began) / 60, LEAST_BETWEEN_SUMS), MOST_BETWEEN_SUMS);
-    if (!recording.writer || now - recording.sums_at < between ||
-        all_have_lines(session_launches()))
-        return;
-    recording.sums_at = now;
-    tallies_visit_new(count_so_far, recording.writer);
+    return recording.writer && now - recording.sums_at >= between &&
+           (session_launches() > recording.recorded || gp_writer_left_out(recording.writer) > 0);
+}
+
+void recording_sums(void)
+{
+    recording.sums_at = gp_clock_seconds();
     gp_writer_sums(recording.writer, false);
     check();
 }

@@ -49,6 +49,8 @@ void results_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_device(results.summary, device);
+    if (metrics_file_is_wanted())
+        ended_start();
     checks_device(device);
     gp_printing_device(device);
     recording_device(device);
@@ -95,11 +97,40 @@ static void unlock_records(void)
     pthread_mutex_unlock(&results.records);
 }
 
-void results_keep_small(bool (*goes_on)(void))
+/* Launches that were not counted before, measured or not. */
+static void count_more(void *unused, const struct gp_count *more)
 {
+    (void)unused;
+    const struct gp_sum sum = {.kernel = more->kernel,
+                               .device = more->device,
+                               .configuration = more->configuration,
+                               .launched = more->launches};
+    gp_summary_sum(results.summary, &sum);
+    recording_count_so_far(more);
+}
+
+/* No lock is held while a file is written that may lie behind a network. */
+static void write_metrics_file(const struct gp_text *text)
+{
+    if (text->length > 0 || text->failed)
+        metrics_file_write(text);
+}
+
+void results_upkeep(bool (*goes_on)(void))
+{
+    struct gp_text totals = {0};
     lock_records();
-    recording_sums();
+    if (recording_sums_are_due()) {
+        tallies_visit_new(count_more, NULL);
+        recording_sums();
+    }
+    if (metrics_file_is_due()) {
+        tallies_visit_new(count_more, NULL);
+        metrics_file_make(results.summary, session_launches(), &totals);
+    }
     unlock_records();
+    write_metrics_file(&totals);
+    gp_text_free(&totals);
     recording_thin(lock_records, unlock_records, goes_on);
 }
 
@@ -346,6 +377,11 @@ void results_end(bool gave_up, uint64_t launches)
         results.reported = true;
         sum_up(launches);
     }
+    struct gp_text totals = {0};
+    if (metrics_file_is_wanted() && launches > 0)
+        metrics_file_make(results.summary, launches, &totals);
+    write_metrics_file(&totals);
+    gp_text_free(&totals);
     struct gp_end end = {.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()};
     window_sum_up(&end);
     recording_end(&end);

@@ -154,5 +154,6 @@ void settings_read(void)
         WORD_OF("GPUPROF_VERIFY", "learn (the default) or always", "learn", "always") == 1;
     read_memory_limit();
     read_profile_limit();
+    metrics_file_start();
     read_timeout();
 }

@@ -105,7 +105,8 @@ static void add_group(struct gp_whole *w, const struct gp_rows *rows, const stru
     /* Work without its time would make the rates too high. */
     if (rows->timed && !(one->seconds > 0))
         return;
-    add_to(w->bounds, GP_WHOLE_BOUNDS, bound->title, one->seconds);
+    if (bound)
+        add_to(w->bounds, GP_WHOLE_BOUNDS, bound->title, one->seconds);
     double use = mean_of(rows, one, "flop_utilization");
     if (add_flop(w, rows, one, lines, &use))
         add_sum(&w->flop, one->seconds, use);
@@ -134,7 +135,7 @@ static void add_row(struct gp_whole *w, const struct gp_rows *rows, const struct
         const struct gp_row one = gp_rows_of_group(rows, row, g);
         if (one.seconds == 0)
             w->untimed += one.launches;
-        add_group(w, rows, &one, &f->group_bounds[row->first_group + g], lines);
+        add_group(w, rows, &one, f ? &f->group_bounds[row->first_group + g] : NULL, lines);
     }
     enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, lines);
     add_to(w->origins, GP_ORIGINS, gp_origin_title(origin), row->seconds);

@@ -47,7 +47,8 @@ struct gp_whole {
     struct gp_whole_part origins[GP_ORIGINS];
 };
 
-/* `copies`: of each kind, or NULL. `lines` as in gp_findings_make. */
+/* `f`: NULL where nobody asks for the bounds. `copies`: of each kind, or NULL. `lines` as in
+ * gp_findings_make. */
 void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct gp_findings *f,
                    const struct gp_copies *copies,
                    const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
