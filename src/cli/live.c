@@ -23,7 +23,7 @@
 /* Processes below the one that was named, and their levels. */
 #define MOST_PROCESSES 4096
 #define MOST_LEVELS 64
-/* Of the files in /proc that are read here. */
+/* The largest file in /proc that is read here is cut there. */
 #define MOST_BYTES 8192
 
 bool cli_live_number(const char *text, pid_t *process)

@@ -257,6 +257,9 @@ void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void
  * thread at a time. */
 void tallies_visit_new(void (*visit)(void *user, const struct gp_count *count), void *user);
 
+/* The kernels that have a count. */
+unsigned tallies_kernels(void);
+
 /* The sum of all counts so far. From any thread. */
 uint64_t tallies_launches(void);
 

@@ -23,7 +23,7 @@
 #define SECONDS_BETWEEN_SAYING 2
 
 /* Sums are written so often in seconds; of a long run at each sixtieth of its time. */
-#define LEAST_BETWEEN_SUMS 10
+#define LEAST_BETWEEN_SUMS 2
 #define MOST_BETWEEN_SUMS 60
 
 static struct {

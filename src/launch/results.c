@@ -49,7 +49,7 @@ void results_device(const struct gp_device *device)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_device(results.summary, device);
-    if (metrics_file_is_wanted())
+    if (metrics_file_is_wanted() || gp_progress_is_wanted())
         ended_start();
     checks_device(device);
     gp_printing_device(device);
@@ -63,7 +63,6 @@ void results_launch(const struct gp_record *launch, bool noted)
     gp_summary_launch(results.summary, launch);
     checks_launch(launch);
     gp_printing_launch(launch);
-    gp_progress_launch(launch, 1);
     recording_launch(launch, noted);
     pthread_mutex_unlock(&results.records);
 }
@@ -72,8 +71,6 @@ void results_note(const struct gp_record *launch, double duration_ns, bool noted
 {
     pthread_mutex_lock(&results.records);
     gp_printing_note(launch);
-    if (!noted)
-        gp_progress_launch(launch, 0);
     recording_early(launch, duration_ns, noted);
     pthread_mutex_unlock(&results.records);
 }
@@ -109,6 +106,22 @@ static void count_more(void *unused, const struct gp_count *more)
     recording_count_so_far(more);
 }
 
+/* The limit of the time that measuring adds, in words; NULL: there is none. */
+static const char *limit_of_added(void)
+{
+    return NULL;
+}
+
+static void write_progress(void)
+{
+    const struct gp_progress progress = {.launches = session_launches(),
+                                         .kernels = tallies_kernels(),
+                                         .measured = gp_summary_measured_share(results.summary),
+                                         .added = gp_added_seconds(),
+                                         .limit = limit_of_added()};
+    gp_progress_write(&progress);
+}
+
 /* No lock is held while a file is written that may lie behind a network. */
 static void write_metrics_file(const struct gp_text *text)
 {
@@ -119,15 +132,17 @@ static void write_metrics_file(const struct gp_text *text)
 void results_upkeep(bool (*goes_on)(void))
 {
     struct gp_text totals = {0};
+    const bool sums = recording_sums_are_due(), metrics = metrics_file_is_due();
+    const bool progress = gp_progress_is_due();
     lock_records();
-    if (recording_sums_are_due()) {
+    if (sums || metrics || progress)
         tallies_visit_new(count_more, NULL);
+    if (sums)
         recording_sums();
-    }
-    if (metrics_file_is_due()) {
-        tallies_visit_new(count_more, NULL);
+    if (metrics)
         metrics_file_make(results.summary, session_launches(), &totals);
-    }
+    if (progress)
+        write_progress();
     unlock_records();
     write_metrics_file(&totals);
     gp_text_free(&totals);

@@ -156,6 +156,14 @@ void tallies_visit_new(void (*visit)(void *user, const struct gp_count *count), 
     }
 }
 
+unsigned tallies_kernels(void)
+{
+    pthread_mutex_lock(&lock);
+    const unsigned known = HASH_COUNT(kernels);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
 void tally_kernel_counted(const char *name)
 {
     pthread_mutex_lock(&lock);

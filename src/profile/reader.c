@@ -578,9 +578,24 @@ static bool read_ended(struct reading *r, const char *text, size_t length)
     return taken;
 }
 
+/* ["left_out",INDEX] */
+static bool read_left_out(struct reading *r, const char *text, size_t length)
+{
+    json_t *line = json_loadb(text, length, 0, NULL);
+    const json_t *index = json_array_get(line, 1);
+    const bool good = json_is_integer(index);
+    const size_t at = good ? find_early(r, (uint64_t)json_integer_value(index)) : r->early_count;
+    json_decref(line);
+    if (at < r->early_count)
+        drop_early(r, at);
+    return good || leave_out(r, "behind \"left_out\" there must be a number");
+}
+
 static bool read_array(struct reading *r, const char *text, size_t length)
 {
     const char *end = text + length;
+    if (r->seen_header && behind_type(text, end, "\"left_out\""))
+        return read_left_out(r, text, length);
     if (r->seen_header && behind_type(text, end, "\"ended\""))
         return read_ended(r, text, length);
     const char *in_launch = behind_type(text, end, "\"launch\"");

@@ -180,6 +180,7 @@ static void take_over(struct gp_writer *w, struct gp_writer *anew)
     w->sink.file = &w->file;
     w->said = anew->said;
     w->devices_written = anew->devices_written;
+    w->passing = 0;
     w->must_forget = false;
     anew->file = file;
     anew->sink = sink;
@@ -210,6 +211,12 @@ bool gp_writer_is_long(const struct gp_writer *w)
            w->sink.written > w->limit / 100 * GP_PERCENT_TO_THIN;
 }
 
+/* The lines of sums alone may have made the file long. */
+static bool needs_fewer_launches(const struct gp_writer *w)
+{
+    return w->sink.written - w->passing > w->limit / 100 * GP_PERCENT_TO_THIN / 4 * 3;
+}
+
 static void thin(struct thin *t, const char *path, const char *name)
 {
     struct gp_writer *w = t->old;
@@ -233,7 +240,8 @@ void gp_writer_thin(struct gp_writer *w, void (*lock)(void), void (*unlock)(void
     lock();
     if (w->file.type == S_IFREG && find_names(w, &path, &name)) {
         gp_add_folder_of(path, &folder);
-        gp_thinning_halve(w->thinning);
+        if (needs_fewer_launches(w))
+            gp_thinning_halve(w->thinning);
         t.anew = begin(w, gp_text_string(&folder), gp_text_string(&name));
     }
     if (!t.anew)

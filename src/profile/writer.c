@@ -297,11 +297,14 @@ static void note_early(struct gp_writer *w, uint64_t index)
     w->early[w->early_count++] = index;
 }
 
-static void forget_early(struct gp_writer *w, uint64_t index)
+/* True where it has an early line. */
+static bool forget_early(struct gp_writer *w, uint64_t index)
 {
     const size_t i = find_early(w, index);
-    if (i < w->early_count)
-        w->early[i] = w->early[--w->early_count];
+    if (i == w->early_count)
+        return false;
+    w->early[i] = w->early[--w->early_count];
+    return true;
 }
 
 /* ---- their lines ---- */
@@ -323,16 +326,22 @@ static bool write_launch(struct gp_writer *w, const char *type, const struct gp_
     return write_lines(w, complete);
 }
 
+/* The launch is in a sum; its early line would count it once more. */
+static bool leave_out(struct gp_writer *w, const struct gp_record *launch, bool has_early_line)
+{
+    gp_thinning_leave_out(w->thinning, launch);
+    if (has_early_line)
+        gp_text_addf(&w->lines, "[\"left_out\",%" PRIu64 "]\n", launch->index);
+    return !has_early_line || write_lines(w, true);
+}
+
 bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
 {
     if (w->stopped)
         return false;
-    if (w->limit)
-        forget_early(w, launch->index);
-    if (!keeps(w, launch)) {
-        gp_thinning_leave_out(w->thinning, launch);
-        return true;
-    }
+    const bool has_early_line = w->limit && forget_early(w, launch->index);
+    if (!keeps(w, launch))
+        return leave_out(w, launch, has_early_line);
     if (w->limit)
         gp_thinning_line(w->thinning, launch);
     return write_launch(w, "launch", launch);
@@ -359,8 +368,6 @@ bool gp_writer_ended(struct gp_writer *w, uint64_t index, double duration_ns)
     return write_lines(w, true);
 }
 
-/* ---- sums ---- */
-
 uint64_t gp_writer_left_out(const struct gp_writer *w)
 {
     return gp_thinning_left_out(w->thinning);
@@ -380,23 +387,13 @@ void gp_writer_count_so_far(struct gp_writer *w, const struct gp_count *more)
     gp_thinning_sum(w->thinning, &sum);
 }
 
-void gp_writer_sum(void *writer, const struct gp_sum *sum)
+/* Lines that stand for a while only. */
+static bool write_passing(struct gp_writer *w, bool complete)
 {
-    struct gp_writer *w = writer;
-    struct gp_object line = gp_object_new("sum");
-    gp_object_put_fields(&line, gp_sum_fields, gp_sum_field_count, GP_FIELDS_ALL, sum);
-    if (w->stopped)
-        json_decref(line.object);
-    else
-        write_object(w, &line);
-}
-
-bool gp_writer_sums(struct gp_writer *w, bool at_end)
-{
-    /* Else they wait for the end: they need no room of their own. */
-    if (at_end || !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_SUMS)
-        gp_thinning_take(w->thinning, gp_writer_sum, w);
-    return !w->stopped;
+    const uint64_t before = w->sink.written;
+    const bool written = write_lines(w, complete);
+    w->passing += w->sink.written - before;
+    return written;
 }
 
 bool gp_writer_so_far(struct gp_writer *w, uint64_t launches, const struct gp_end *times)
@@ -409,7 +406,30 @@ bool gp_writer_so_far(struct gp_writer *w, uint64_t launches, const struct gp_en
     gp_text_add(&w->lines, ",\"added_seconds\":");
     gp_number_add(&w->lines, rint(1e3 * times->added_seconds) / 1e3);
     gp_text_add(&w->lines, "}\n");
-    return write_lines(w, true);
+    return write_passing(w, true);
+}
+
+/* ---- sums ---- */
+
+void gp_writer_sum(void *writer, const struct gp_sum *sum)
+{
+    struct gp_writer *w = writer;
+    struct gp_object line = gp_object_new("sum");
+    gp_object_put_fields(&line, gp_sum_fields, gp_sum_field_count, GP_FIELDS_ALL, sum);
+    const bool complete = gp_object_finish(&line, &w->lines);
+    gp_text_add(&w->lines, "\n");
+    if (w->stopped)
+        gp_text_clear(&w->lines);
+    else
+        write_passing(w, complete);
+}
+
+bool gp_writer_sums(struct gp_writer *w, bool at_end)
+{
+    /* Else they wait for the end: they need no room of their own. */
+    if (at_end || !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_SUMS)
+        gp_thinning_take(w->thinning, gp_writer_sum, w);
+    return !w->stopped;
 }
 
 bool gp_writer_count(struct gp_writer *w, const struct gp_count *count)

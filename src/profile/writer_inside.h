@@ -19,9 +19,10 @@
 struct gp_writer {
     struct gp_output file;
     bool stopped;
-    bool unasked;   /* by the user: no message is said on it */
-    uint64_t limit; /* bytes; 0: none */
-    size_t cut;     /* lines for which the limit had no room, beside those of launches */
+    bool unasked;     /* by the user: no message is said on it */
+    uint64_t limit;   /* bytes; 0: none */
+    uint64_t passing; /* bytes of lines that later ones replace: a new file needs them no more */
+    size_t cut;       /* lines for which the limit had no room, beside those of launches */
     struct gp_thinning *thinning;
     bool stays;                   /* it cannot be written anew */
     bool must_forget;             /* the next definitions begin anew */

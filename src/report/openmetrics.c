@@ -67,16 +67,6 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Of the GPU time of all kernels, that of launches with counters. */
-static double measured_share(const struct gp_rows *rows)
-{
-    double measured = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        measured += rows->rows[i].seconds *
-                    ratio((double)rows->rows[i].measured, (double)rows->rows[i].launches);
-    return rows->timed ? ratio(measured, rows->seconds) : (double)NAN;
-}
-
 /* Counted in most of the GPU time; the rest is taken to be alike. */
 static double all_of(const struct gp_whole_sum *sum)
 {
@@ -106,7 +96,7 @@ static void add_work(const struct writing *w, const struct gp_rows *rows, double
               base > 0 ? fmin(1, gpu / base) : (double)NAN);
     add_gauge(w, "measured_ratio", "ratio",
               "GPU time of launches that were measured, of that of all launches.",
-              measured_share(rows));
+              gp_summary_measured_share(rows->summary));
     add_counter(w, "floating_point_operations", NULL, "Floating-point operations of all kernels.",
                 flop);
     add_gauge(w, "flop_per_second", "per_second",

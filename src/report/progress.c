@@ -1,67 +1,72 @@
 #include "report/progress.h"
 
-#include "base/added_time.h"
 #include "base/clock.h"
-#include "base/demangle.h"
 #include "base/log.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_AFTER 2.0 /* seconds */
-#define BETWEEN 0.5
+#define FIRST_AFTER 5.0 /* seconds */
+#define BETWEEN 1.0
 #define COLUMNS 79 /* of the narrowest terminal */
 #define CLEAR "\033[K"
 
 static struct {
     bool on_terminal, written;
     double next;
-    uint64_t launches, measured;
-} progress;
+} line;
 
 void gp_progress_start(void)
 {
-    const char *terminal = secure_getenv("TERM");
-    progress.on_terminal =
-        gp_log_is_terminal() && terminal && *terminal && strcmp(terminal, "dumb") != 0;
-    progress.next = gp_clock_seconds() + FIRST_AFTER;
+    const char *word = secure_getenv("GPUPROF_PROGRESS"), *terminal = secure_getenv("TERM");
+    const bool on = word && strcmp(word, "on") == 0, off = word && strcmp(word, "off") == 0;
+    if (word && *word && !on && !off)
+        gp_say("GPUPROF_PROGRESS=%s: unknown; say on (from the start) or off", word);
+    line.on_terminal =
+        !off && gp_log_is_terminal() && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+    line.next = gp_clock_seconds() + (on ? 0 : FIRST_AFTER);
+}
+
+bool gp_progress_is_wanted(void)
+{
+    return line.on_terminal;
+}
+
+bool gp_progress_is_due(void)
+{
+    return line.on_terminal && gp_clock_seconds() >= line.next;
+}
+
+/* The text is cut where a line of the terminal ends. */
+static void make(const struct gp_progress *p, char *text, size_t size)
+{
+    char measured[48] = "", limit[48] = "";
+    if (!isnan(p->measured))
+        snprintf(measured, sizeof(measured), "%.0f %% of GPU time measured, ",
+                 floor(100 * p->measured));
+    if (p->limit)
+        snprintf(limit, sizeof(limit), " (limit %s)", p->limit);
+    snprintf(text, size, "gpuprof: %" PRIu64 " launches, %" PRIu64 " kernels, %s%.1f s added%s",
+             p->launches, p->kernels, measured, p->added, limit);
 }
 
 /* The cursor goes back to the line's begin, so that the next text of the program replaces it. */
-static void write_line(const char *kernel)
+void gp_progress_write(const struct gp_progress *progress)
 {
-    char text[COLUMNS + 1], line[COLUMNS + 16];
-    char *name = gp_demangle(kernel, GP_NAME_BRIEF);
-    snprintf(text, sizeof(text),
-             "gpuprof: %" PRIu64 " launches, %" PRIu64 " measured, %.1f s added; %s",
-             progress.launches, progress.measured, gp_added_seconds(), name ? name : kernel);
-    free(name);
-    int length = snprintf(line, sizeof(line), "%s" CLEAR "\r", text);
-    gp_log_passing(line, (size_t)length);
-    progress.written = true;
-}
-
-void gp_progress_launch(const struct gp_record *launch, int is_read)
-{
-    if (!progress.on_terminal)
-        return;
-    if (launch->index >= progress.launches)
-        progress.launches = launch->index + 1;
-    if (is_read)
-        progress.measured += launch->counter_count > 0;
-    double time = gp_clock_seconds();
-    if (time < progress.next)
-        return;
-    progress.next = time + BETWEEN;
-    write_line(launch->kernel);
+    char text[COLUMNS + 1], passing[COLUMNS + 16];
+    make(progress, text, sizeof(text));
+    const int length = snprintf(passing, sizeof(passing), "%s" CLEAR "\r", text);
+    gp_log_passing(passing, (size_t)length);
+    line.written = true;
+    line.next = gp_clock_seconds() + BETWEEN;
 }
 
 void gp_progress_end(void)
 {
-    if (progress.written)
+    if (line.written)
         gp_log_passing(CLEAR, sizeof(CLEAR) - 1);
-    progress.written = progress.on_terminal = false;
+    line.written = line.on_terminal = false;
 }

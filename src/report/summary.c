@@ -545,12 +545,19 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
     note_launches(group);
 }
 
-static void add_time(const struct gp_summary *s, struct gp_group *group, const struct gp_sum *sum)
+/* The index of the duration among the metrics; their count where it is not selected. */
+static size_t duration_of(const struct gp_summary *s)
 {
     size_t i = 0;
     while (i < s->metric_count &&
            strcmp(gp_metrics_selected(s->metrics, i)->name, GP_DURATION_METRIC) != 0)
         i++;
+    return i;
+}
+
+static void add_time(const struct gp_summary *s, struct gp_group *group, const struct gp_sum *sum)
+{
+    const size_t i = duration_of(s);
     const struct gp_stat stat = {.count = sum->timed,
                                  .min = sum->shortest_ns / 1e9,
                                  .max = sum->longest_ns / 1e9,
@@ -685,6 +692,20 @@ uint64_t gp_summary_ungrouped(const struct gp_summary *s)
 uint64_t gp_summary_other_skips(const struct gp_summary *s)
 {
     return s->other_skips;
+}
+
+double gp_summary_measured_share(const struct gp_summary *s)
+{
+    const size_t duration = duration_of(s);
+    double measured = 0, all = 0;
+    for (size_t i = 0; i < s->group_count && duration < s->metric_count; i++) {
+        const struct gp_group *g = &s->group_list[i]->group;
+        const struct gp_stat *time = &g->stats[duration];
+        const double mean = time->count > 0 ? time->sum / (double)time->count : 0;
+        measured += mean * (double)g->measured;
+        all += mean * (double)g->launches;
+    }
+    return all > 0 ? measured / all : (double)NAN;
 }
 
 struct gp_totals gp_summary_totals(const struct gp_summary *s)

@@ -133,6 +133,10 @@ const struct gp_skip *gp_summary_skip(const struct gp_summary *s, size_t i);
 uint64_t gp_summary_ungrouped(const struct gp_summary *s);
 uint64_t gp_summary_other_skips(const struct gp_summary *s);
 
+/* The share of the GPU time of all launches that measured ones have, by the mean time of each
+ * group; NAN where no time is known. */
+double gp_summary_measured_share(const struct gp_summary *s);
+
 /* Totals of all launches, those in no group included. */
 struct gp_totals {
     uint64_t launches, measured, replays;

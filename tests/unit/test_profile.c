@@ -978,6 +978,36 @@ static void a_file_that_cannot_be_written_anew_stays(void **state)
     unlink(moved);
 }
 
+static void a_launch_with_an_early_line_counts_once(void **state)
+{
+    (void)state;
+    struct gp_writer *w = opened();
+    gp_writer_limit(w, LIMIT, false);
+    uint64_t i = 0;
+    for (; !gp_writer_is_long(w); i++)
+        write_launches(w, "often", i, 1);
+    for (uint64_t early = i; early < i + 20; early++) {
+        const struct gp_record one = {.index = early, .kernel = "often", .grid = {1, 1, 1}};
+        assert_true(gp_writer_early(w, &one));
+    }
+    gp_writer_thin(w, lock, unlock, goes_on); /* most of these lose their line */
+    for (uint64_t early = i; early < i + 20; early++) {
+        const struct gp_record one = {.index = early, .kernel = "often", .grid = {1, 1, 1}};
+        gp_writer_early(w, &one);
+    }
+    write_launches(w, "often", i, 10);
+    for (uint64_t more = i + 20; gp_writer_left_out(w) < 2 * i; more++) /* no room for a line */
+        write_launches(w, "often", more, 1);
+    const uint64_t rest = gp_writer_left_out(w);
+    write_launches(w, "often", i + 10, 10);
+    assert_true(gp_writer_left_out(w) >= rest + 9);
+    assert_true(gp_writer_sums(w, true));
+    gp_writer_close(w);
+    struct found f = found_in(path);
+    assert_int_equal(f.of[0].early, 0);
+    free_found(&f);
+}
+
 static void lines_without_room_are_left_out_but_the_last(void **state)
 {
     (void)state;
@@ -1217,6 +1247,7 @@ int main(void)
         cmocka_unit_test(a_profile_stays_below_its_limit),
         cmocka_unit_test(launches_that_come_meanwhile_are_in_the_new_file),
         cmocka_unit_test(a_file_that_cannot_be_written_anew_stays),
+        cmocka_unit_test(a_launch_with_an_early_line_counts_once),
         cmocka_unit_test(lines_without_room_are_left_out_but_the_last),
         cmocka_unit_test(a_profile_that_nobody_asked_for_says_nothing),
         cmocka_unit_test(a_file_that_is_not_there_is_reported),
