@@ -93,7 +93,7 @@ static void add_work(const struct writing *w, const struct gp_rows *rows, double
     add_counter(w, "gpu_busy_seconds", "seconds", "Time in which the GPU ran kernels.", gpu);
     add_gauge(w, "gpu_busy_ratio", "ratio",
               "Time in which the GPU ran kernels, of the time of the program without gpuprof.",
-              base > 0 ? fmin(1, gpu / base) : (double)NAN);
+              base > 0 && gpu > base ? 1 : ratio(gpu, base));
     add_gauge(w, "measured_ratio", "ratio",
               "GPU time of launches that were measured, of that of all launches.",
               gp_summary_measured_share(rows->summary));

@@ -296,6 +296,57 @@ static void counts_say_how_many_launches_there_were(void **state)
     gp_metrics_close(m);
 }
 
+/* Launches without a line of their own, of a process that is killed and of one that ends. */
+static void sums_stand_for_launches_without_a_line(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_settings settings = {.sample = NULL};
+    const struct gp_counter counter = {"gpu__time_duration.sum", 1000, GP_NO_REASON};
+    const struct gp_record l = {
+        .kernel = "k", .grid = {8, 1, 1}, .passes = 2, .counter_count = 1, .counters = &counter};
+    struct gp_sum sum = {.kernel = "k",
+                         .grid = {8, 1, 1},
+                         .launched = 100,
+                         .left_out = 40,
+                         .measured = 30,
+                         .replays = 30,
+                         .timed = 40,
+                         .time_ns = 80000,
+                         .shortest_ns = 500,
+                         .longest_ns = 9000};
+    const struct gp_count count = {.kernel = "k", .grid = {8, 1, 1}, .launches = 70};
+    gp_summary_device(s, &h200);
+    gp_summary_settings(s, &settings);
+    gp_summary_launch(s, &l);
+    gp_summary_sum(s, &sum);
+    const struct gp_group *g = gp_summary_group(s, 0);
+    assert_int_equal(gp_summary_group_count(s), 1);
+    assert_int_equal(g->launches, 100); /* some were not recorded */
+    assert_int_equal(g->recorded, 41);
+    assert_int_equal(g->measured, 31);
+    assert_int_equal(g->replays, 31);
+    assert_int_equal(g->stats[0].count, 41);
+    assert_true(fabs(g->stats[0].sum - 81e-6) < 1e-12);
+    assert_true(fabs(g->stats[0].min - 0.5e-6) < 1e-12);
+    assert_true(fabs(g->stats[0].max - 9e-6) < 1e-12);
+    assert_true(fabs(gp_summary_measured_share(s) - 0.31) < 1e-9);
+    /* Another process, which comes to its end: its counts replace the number so far. */
+    gp_summary_settings(s, &settings);
+    sum.launched = 60;
+    gp_summary_sum(s, &sum);
+    assert_int_equal(g->launches, 160);
+    gp_summary_count(s, &count);
+    assert_int_equal(g->launches, 170);
+    /* A kernel that is in no line at all. */
+    sum.kernel = "other";
+    gp_summary_sum(s, &sum);
+    assert_int_equal(gp_summary_group(s, 1)->launches, 60);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void a_kernel_of_which_nothing_was_measured_is_counted(void **state)
 {
     (void)state;
@@ -1234,6 +1285,7 @@ int main(void)
         cmocka_unit_test(launches_are_folded_into_groups),
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
+        cmocka_unit_test(sums_stand_for_launches_without_a_line),
         cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
         cmocka_unit_test(launches_that_took_turns_are_combined),
