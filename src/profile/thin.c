@@ -88,7 +88,7 @@ static bool take_launch(void *user, const struct gp_record *launch)
     struct gp_writer *w = t->anew;
     if (!t->goes_on())
         return false;
-    if (gp_thinning_keeps(w->thinning, launch)) {
+    if (gp_thinning_keeps(w->thinning, launch, 0)) {
         gp_thinning_line(w->thinning, launch);
         return gp_writer_launch(w, launch);
     }
@@ -99,7 +99,7 @@ static bool take_launch(void *user, const struct gp_record *launch)
 static bool take_early(void *user, const struct gp_record *launch)
 {
     struct thin *t = user;
-    return !gp_thinning_keeps(t->anew->thinning, launch) || gp_writer_early(t->anew, launch);
+    return !gp_thinning_keeps(t->anew->thinning, launch, 0) || gp_writer_early(t->anew, launch);
 }
 
 static bool take_sum(void *user, const struct gp_sum *sum)
@@ -181,6 +181,7 @@ static void take_over(struct gp_writer *w, struct gp_writer *anew)
     w->said = anew->said;
     w->devices_written = anew->devices_written;
     w->passing = 0;
+    w->halved = false;
     w->must_forget = false;
     anew->file = file;
     anew->sink = sink;
@@ -205,18 +206,6 @@ static bool replace(struct thin *t, const char *path, const char *name)
 
 /* ---- */
 
-bool gp_writer_is_long(const struct gp_writer *w)
-{
-    return w->limit && !w->stopped && !w->stays &&
-           w->sink.written > w->limit / 100 * GP_PERCENT_TO_THIN;
-}
-
-/* The lines of sums alone may have made the file long. */
-static bool needs_fewer_launches(const struct gp_writer *w)
-{
-    return w->sink.written - w->passing > w->limit / 100 * GP_PERCENT_TO_THIN / 4 * 3;
-}
-
 static void thin(struct thin *t, const char *path, const char *name)
 {
     struct gp_writer *w = t->old;
@@ -240,8 +229,7 @@ void gp_writer_thin(struct gp_writer *w, void (*lock)(void), void (*unlock)(void
     lock();
     if (w->file.type == S_IFREG && find_names(w, &path, &name)) {
         gp_add_folder_of(path, &folder);
-        if (needs_fewer_launches(w))
-            gp_thinning_halve(w->thinning);
+        gp_writer_halve(w);
         t.anew = begin(w, gp_text_string(&folder), gp_text_string(&name));
     }
     if (!t.anew)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most of 64 bits by which a launch is kept: one of 2^40 launches. */
+/* The most of 64 bits by which a launch is kept: one of 2^40 launches, and some further ones. */
 #define MOST_HALVINGS 40
 
 /* The key by which launches of one kernel are alike. No padding: it is hashed bytewise. */
@@ -134,10 +134,11 @@ static bool is_kept(uint64_t index, unsigned halvings)
     return halvings == 0 || gp_mix(0, index) >> (64 - halvings) == 0;
 }
 
-bool gp_thinning_keeps(struct gp_thinning *t, const struct gp_record *launch)
+bool gp_thinning_keeps(struct gp_thinning *t, const struct gp_record *launch, unsigned further)
 {
     const struct thinned *one = of_launch(t, launch);
-    return (one->lines == 0 && one != &t->others) || is_kept(launch->index, one->halvings);
+    const unsigned halvings = one->halvings > 0 ? one->halvings + further : 0;
+    return (one->lines == 0 && one != &t->others) || is_kept(launch->index, halvings);
 }
 
 void gp_thinning_line(struct gp_thinning *t, const struct gp_record *launch)

@@ -24,8 +24,9 @@ void gp_thinning_free(struct gp_thinning *t);
  * NULL when out of memory. */
 struct gp_thinning *gp_thinning_again(const struct gp_thinning *t);
 
-/* Whether the launch keeps its line. */
-bool gp_thinning_keeps(struct gp_thinning *t, const struct gp_record *launch);
+/* Whether the launch keeps its line. `further`: so often the lines of configurations that were
+ * halved are halved once more, for a while. */
+bool gp_thinning_keeps(struct gp_thinning *t, const struct gp_record *launch, unsigned further);
 
 /* The launch has got its line, or is left out: then it is in a sum. */
 void gp_thinning_line(struct gp_thinning *t, const struct gp_record *launch);

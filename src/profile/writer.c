@@ -269,15 +269,35 @@ static void add_column(struct gp_text *out, const struct gp_field *f,
 
 /* ---- launches that keep their lines ---- */
 
-/* Beyond that no launch gets a line until the file is written anew. */
-static bool has_room_for_launches(const struct gp_writer *w)
+static bool is_long(const struct gp_writer *w)
 {
-    return !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_LAUNCHES;
+    return w->limit && w->sink.written > w->limit / 100 * GP_PERCENT_TO_THIN;
 }
 
+bool gp_writer_is_long(const struct gp_writer *w)
+{
+    return is_long(w) && !w->stopped && !w->stays;
+}
+
+/* The lines of sums alone may have made it long. */
+void gp_writer_halve(struct gp_writer *w)
+{
+    const uint64_t lasting = w->sink.written - w->passing;
+    if (!w->halved && lasting > w->limit / 100 * GP_PERCENT_TO_THIN / 4 * 3)
+        gp_thinning_halve(w->thinning);
+    w->halved = true;
+}
+
+/* While the file is written anew, or where it cannot be, fewer and fewer launches get a line, and
+ * beyond all steps none. */
 static bool keeps(struct gp_writer *w, const struct gp_record *launch)
 {
-    return !w->limit || (gp_thinning_keeps(w->thinning, launch) && has_room_for_launches(w));
+    const uint64_t percent = w->limit ? w->sink.written / (w->limit / 100) : 0;
+    const unsigned steps = percent > GP_PERCENT_TO_THIN
+                               ? (unsigned)(percent - GP_PERCENT_TO_THIN) / GP_PERCENT_OF_STEP
+                               : 0;
+    return !w->limit ||
+           (percent < GP_PERCENT_OF_LAUNCHES && gp_thinning_keeps(w->thinning, launch, steps));
 }
 
 static size_t find_early(const struct gp_writer *w, uint64_t index)
@@ -344,7 +364,10 @@ bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch)
         return leave_out(w, launch, has_early_line);
     if (w->limit)
         gp_thinning_line(w->thinning, launch);
-    return write_launch(w, "launch", launch);
+    const bool written = write_launch(w, "launch", launch);
+    if (is_long(w))
+        gp_writer_halve(w);
+    return written;
 }
 
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch)
@@ -387,6 +410,12 @@ void gp_writer_count_so_far(struct gp_writer *w, const struct gp_count *more)
     gp_thinning_sum(w->thinning, &sum);
 }
 
+/* Near the limit the room is for the lines of the process's end. */
+static bool has_room_for_passing(const struct gp_writer *w)
+{
+    return !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_SUMS;
+}
+
 /* Lines that stand for a while only. */
 static bool write_passing(struct gp_writer *w, bool complete)
 {
@@ -398,8 +427,8 @@ static bool write_passing(struct gp_writer *w, bool complete)
 
 bool gp_writer_so_far(struct gp_writer *w, uint64_t launches, const struct gp_end *times)
 {
-    if (w->stopped)
-        return false;
+    if (w->stopped || !has_room_for_passing(w))
+        return !w->stopped;
     gp_text_addf(&w->lines, "{\"type\":\"so_far\",\"launches\":%" PRIu64, launches);
     gp_text_add(&w->lines, ",\"seconds\":");
     gp_number_add(&w->lines, rint(1e3 * times->seconds) / 1e3);
@@ -426,8 +455,7 @@ void gp_writer_sum(void *writer, const struct gp_sum *sum)
 
 bool gp_writer_sums(struct gp_writer *w, bool at_end)
 {
-    /* Else they wait for the end: they need no room of their own. */
-    if (at_end || !w->limit || w->sink.written < w->limit / 100 * GP_PERCENT_OF_SUMS)
+    if (at_end || has_room_for_passing(w)) /* else they wait for the end */
         gp_thinning_take(w->thinning, gp_writer_sum, w);
     return !w->stopped;
 }

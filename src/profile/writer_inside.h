@@ -13,6 +13,7 @@
  * for the lines of the process's end. */
 #define GP_PERCENT_TO_THIN 60
 #define GP_PERCENT_OF_LAUNCHES 75
+#define GP_PERCENT_OF_STEP 3 /* of these: with each of them half as many launches get a line */
 #define GP_PERCENT_OF_SUMS 90
 #define GP_ROOM_FOR_END 1024
 
@@ -24,6 +25,7 @@ struct gp_writer {
     uint64_t passing; /* bytes of lines that later ones replace: a new file needs them no more */
     size_t cut;       /* lines for which the limit had no room, beside those of launches */
     struct gp_thinning *thinning;
+    bool halved;                  /* fewer launches keep their lines since it is long */
     bool stays;                   /* it cannot be written anew */
     bool must_forget;             /* the next definitions begin anew */
     uint64_t early[GP_MAX_EARLY]; /* launches with an early line alone, where there is a limit */
@@ -36,6 +38,9 @@ struct gp_writer {
     struct gp_said_lines said;
     struct gp_text lines; /* scratch: the line to be written, and the definitions before it */
 };
+
+/* Lets fewer launches keep their lines where the file is long, once until it is written anew. */
+void gp_writer_halve(struct gp_writer *w);
 
 /* Writes the line of a sum. */
 void gp_writer_sum(void *writer, const struct gp_sum *sum);

@@ -36,7 +36,7 @@ static struct gp_record launch_of(const char *kernel, uint64_t index)
 static bool write_launch(struct gp_thinning *t, const char *kernel, uint64_t index)
 {
     const struct gp_record launch = launch_of(kernel, index);
-    const bool kept = gp_thinning_keeps(t, &launch);
+    const bool kept = gp_thinning_keeps(t, &launch, 0);
     if (kept)
         gp_thinning_line(t, &launch);
     else
@@ -47,7 +47,7 @@ static bool write_launch(struct gp_thinning *t, const char *kernel, uint64_t ind
 static bool keeps(struct gp_thinning *t, const char *kernel, uint64_t index)
 {
     const struct gp_record launch = launch_of(kernel, index);
-    return gp_thinning_keeps(t, &launch);
+    return gp_thinning_keeps(t, &launch, 0);
 }
 
 static unsigned kept_of(struct gp_thinning *t, const char *kernel, uint64_t from, uint64_t to)
@@ -70,6 +70,13 @@ static void frequent_kernels_are_halved_first(void **state)
     gp_thinning_halve(t);
     assert_in_range(kept_of(t, "often", 0, 10000), 4900, 5100);
     assert_int_equal(kept_of(t, "seldom", 10000, 10100), 100);
+    unsigned further = 0, further_seldom = 0;
+    for (uint64_t i = 0; i < 10100; i++) {
+        const struct gp_record launch = launch_of(i < 10000 ? "often" : "seldom", i);
+        *(i < 10000 ? &further : &further_seldom) += gp_thinning_keeps(t, &launch, 2);
+    }
+    assert_in_range(further, 1200, 1300);
+    assert_int_equal(further_seldom, 100);
     assert_true(keeps(t, "once", 10100));
     assert_true(keeps(t, "new", 123));
     gp_thinning_free(t);
@@ -199,7 +206,7 @@ static void the_number_of_sums_is_bounded(void **state)
     for (unsigned i = 0; i < 3 * GP_MOST_SUMS; i++) {
         launch.grid[0] = i;
         launch.index = i;
-        assert_true(gp_thinning_keeps(t, &launch));
+        assert_true(gp_thinning_keeps(t, &launch, 0));
         gp_thinning_line(t, &launch);
     }
     gp_thinning_halve(t);
@@ -207,7 +214,7 @@ static void the_number_of_sums_is_bounded(void **state)
     for (unsigned i = 0; i < 3 * GP_MOST_SUMS; i++) {
         launch.grid[0] = i;
         launch.index = i;
-        kept += gp_thinning_keeps(t, &launch);
+        kept += gp_thinning_keeps(t, &launch, 0);
     }
     /* The first ones keep their only lines, the others are thinned as one. */
     assert_in_range(kept, GP_MOST_SUMS + GP_MOST_SUMS / 4, 2 * GP_MOST_SUMS + GP_MOST_SUMS / 4);
