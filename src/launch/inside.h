@@ -188,10 +188,11 @@ struct gp_ended_launch {
 };
 void results_ended(const struct gp_ended_launch *list, size_t count, uint64_t launches);
 
-/* No launch is measured from here on: the profile and the rules get the reason. */
 /* Between two rounds of a thread that has time: writes sums and totals that are due, and keeps the
  * profile within its limit. Ends early where `goes_on` says false. */
 void results_upkeep(bool (*goes_on)(void));
+
+/* No launch is measured from here on: the profile and the rules get the reason. */
 void results_give_up(const char *why);
 
 /* The process ends: prints the report, unless it has launched nothing, or nothing was measured as

@@ -132,9 +132,9 @@ static void write_metrics_file(const struct gp_text *text)
 void results_upkeep(bool (*goes_on)(void))
 {
     struct gp_text totals = {0};
+    lock_records();
     const bool sums = recording_sums_are_due(), metrics = metrics_file_is_due();
     const bool progress = gp_progress_is_due();
-    lock_records();
     if (sums || metrics || progress)
         tallies_visit_new(count_more, NULL);
     if (sums)

@@ -20,8 +20,7 @@ struct thinned {
     uint64_t lines;    /* in the file */
     unsigned halvings; /* one of 2^halvings launches keeps its line */
     UT_hash_handle hh;
-    size_t key_length;
-    char key[]; /* the shape, then the kernel's name with its NUL */
+    char *key; /* behind the struct: the shape, then the kernel's name with its NUL */
 };
 
 struct gp_thinning {
@@ -78,8 +77,7 @@ static struct thinned *add(struct gp_thinning *t, size_t length, int device,
         HASH_COUNT(t->all) < GP_MOST_SUMS ? calloc(1, sizeof(*one) + length) : NULL;
     if (!one)
         return NULL;
-    one->key_length = length;
-    memcpy(one->key, t->key, length);
+    one->key = memcpy(one + 1, t->key, length);
     one->sum.kernel = one->key + sizeof(struct shape);
     one->sum.device = device;
     one->sum.configuration = *configuration;
