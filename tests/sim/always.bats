@@ -214,17 +214,14 @@ in_all_parts() {
 
 @test "a forked child is not taken for its parent" {
     in_folder
-    started "$gpuprof" -o run.jsonl python3 -c '
-import ctypes, os, subprocess, sys, time
-gpu = ctypes.CDLL("libcuda.so.1")
-gpu.cuInit(0)
-child = os.fork()
-print("waiting", os.getpid(), child, flush=True)
-time.sleep(600)'
-    read -r _ _ child <out
+    started "$gpuprof" "$alike" 10x256 fork wait
+    program=$(pgrep -P "$pid" alike)
+    child=$(pgrep -P "$program")
     run "$gpuprof" snapshot "$child"
     [ "$status" -eq 2 ]
-    kill "$child"
+    run "$gpuprof" snapshot "$program"
+    [ "$(grep -c '^SO FAR' <<<"$output")" -eq 1 ]
+    grep -q ': 10 kernel launches, ' <<<"$output"
     ended
 }
 

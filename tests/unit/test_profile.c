@@ -739,6 +739,11 @@ static void the_lines_of_these_are_read_strictly(void **state)
     fails_with(HEADER "[\"ended\",1]\n", ":2: behind \"ended\" there must be two numbers" LEFT_OUT);
     fails_with(HEADER "[\"ended\",1,\"x\"]\n",
                ":2: behind \"ended\" there must be two numbers" LEFT_OUT);
+    fails_with(HEADER "[\"left_out\",\"x\"]\n",
+               ":2: behind \"left_out\" there must be a number" LEFT_OUT);
+    fails_with(HEADER "{\"type\":\"sum\",\"kernel\":\"k\",\"device\":0,\"grid\":[1,1,1],"
+                      "\"block\":[1,1,1],\"launched\":1}\n",
+               ":2: there is no \"left_out\"" LEFT_OUT);
 }
 
 /* ---- files ---- */

@@ -7,7 +7,8 @@
  * vector_add_float of the elements and others, from `twice` on of the elements and themselves.
  * `ahead` leaves out the first eight elements that are there, `carveout` has the kernel share its
  * L1 with shared memory in another way. A last argument `kill` ends the
- * process before anything of it can be recorded; `wait` says so, and waits for a signal that does;
+ * process before anything of it can be recorded; `fork` makes a child that waits for a signal, or
+ * for the end of its parent; `wait` says so, and waits for a signal that does;
  * `_exit`, `abort` and `fault` end it in these ways. `exec PROGRAM ARGUMENT...` becomes another
  * one.
  */
@@ -15,6 +16,7 @@
 #include "programs/snippets.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define THREADS 256u
@@ -60,6 +62,14 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "exec") == 0) {
             (void)execvp(argv[i + 1], argv + i + 1);
             return 2;
+        }
+        if (strcmp(argv[i], "fork") == 0) {
+            if (fork() == 0) {
+                (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+                for (;;)
+                    (void)pause();
+            }
+            continue;
         }
         if (strcmp(argv[i], "wait") == 0) {
             (void)puts("waiting");
