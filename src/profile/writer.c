@@ -183,6 +183,7 @@ struct gp_writer *gp_writer_open(const char *path, const char *const *command,
     w->file = claim.file;
     w->path = claim.path.data;
     w->why_beside = claim.why_beside;
+    w->stays = claim.is_programs; /* the program's text stands in it, too */
     w->thinning = gp_thinning_new();
     int error = w->thinning && gp_sink_open(&w->sink, &w->file, gp_sink_compresses(path))
                     ? write_header(w, command, settings, run, claim.number)

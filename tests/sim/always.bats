@@ -76,6 +76,18 @@ in_all_parts() {
     grep -q '253 M' report
 }
 
+@test "a profile on the program's own standard output is not written anew" {
+    in_folder
+    GPUPROF_METRICS=duration GPUPROF_OUTPUT=/dev/stdout GPUPROF_LIMIT_PROFILE=1M LD_PRELOAD=$preload \
+        "$alike" 15000x256 wait 1<>out 2>err 3>&- &
+    pid=$!
+    before=$(stat -L -c %i /proc/$pid/fd/1)
+    until_ grep -q waiting out
+    [ "$(stat -c %i out)" = "$before" ]
+    [ "$(stat -c %s out)" -lt 1048576 ]
+    ended
+}
+
 @test "a limit that is none has one line" {
     in_folder
     for wrong in 0 10K 5% many; do
