@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* The syntax of a limit, for messages. */
-#define GP_OVERHEAD_SYNTAX "say a share (3%), a time (2s, 500ms, 1m) or none"
+/* The syntax of a limit, for the formats of messages. */
+#define GP_OVERHEAD_SYNTAX "say a share (3%%), a time (2s, 500ms, 1m) or none"
 
 /* Without any limit all is measured while that adds less than so many seconds, or than the
  * program's own time; then no more than a share of it. */

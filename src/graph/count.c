@@ -94,7 +94,8 @@ struct gp_graph_node *graph_kernels_of_clone(const struct gp_graph_clone *clone,
 static bool takes(struct gp_graph_node *n)
 {
     struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
+    return !gp_sampling_leaves_out(&call) && gp_selection_takes(&call) &&
+           gp_sampling_chooses(&call, &n->turn) == GP_MEASURED;
 }
 
 void graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)

@@ -16,6 +16,8 @@
 #include "launch/again.h"
 #include "launch/contexts.h"
 #include "launch/launch.h"
+#include "launch/limit.h"
+#include "launch/worth.h"
 #include "memory/pause.h"
 #include "memory/snapshot.h"
 #include "metrics/metrics.h"
@@ -37,6 +39,11 @@ struct gp_timed_stream;
 /* Why no launch of a kernel is measured: one was waited for in vain, or its name tells. */
 #define GP_DOES_NOT_END GP_REASON(DOES_NOT_END)
 #define GP_COMMUNICATES GP_REASON(COMMUNICATES)
+
+/* Why a launch is only timed of which the limit to the added time permits no passes. */
+#define GP_LEFT_IN_DRAIN                                                                        \
+    GP_REASON_TEXT(ADDED_LIMIT, "only timed, as its passes would have added more time than the " \
+                                "limit (GPUPROF_OVERHEAD)")
 
 /* Why a launch is only timed that could not wait for the session of its GPU. */
 #define GP_COUNTERS_AWAY                                                                       \
@@ -162,10 +169,10 @@ void results_open_profile(void);
 
 const struct gp_metrics *results_metrics(void);
 
-/* Takes the facts of a device, the record of a launch (`noted`: by results_note). The gate is
- * closed or the caller is alone. */
+/* Takes the facts of a device, the record of a launch (`noted`: by results_note), of which the
+ * answer is gp_summary_scatter. The gate is closed or the caller is alone. */
 void results_device(const struct gp_device *device);
-void results_launch(const struct gp_record *launch, bool noted);
+double results_launch(const struct gp_record *launch, bool noted);
 /* Writes the known part of a launch that will be recorded later, in case the process ends before;
  * `noted`: once more. duration_ns: its time, 0 or less where that is not known. */
 void results_note(const struct gp_record *launch, double duration_ns, bool noted);
@@ -225,14 +232,26 @@ bool tool_at_work(void);
 /* Memory is bounded: kernels and configurations beyond so many share one count. */
 #define GP_MAX_TALLIES 65536
 
+/* A kernel in all its configurations. */
+struct gp_kernel_worth {
+    bool begun;   /* a launch of it was chosen, so that it is instrumented */
+    bool learned; /* the time that this took */
+};
+
 struct gp_tally {
     struct gp_count what; /* but for the launches, which are here */
     atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
+    struct gp_kernel_worth *kernel; /* NULL: of the shared count */
+    /* For the limit, locked there (within_limit.c). */
+    struct gp_worth worth;
+    struct gp_prediction cost; /* of a measurement */
+    unsigned in_vain;          /* launches that were chosen, and could not be measured */
     struct gp_tally *_Atomic next;
 };
 
 /* The counts of launches like this one, never NULL. */
-struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp_launch *call);
+struct gp_tally *tally_of_kernel(const char *kernel, int device,
+                                 const struct gp_configuration *configuration);
 
 /* Visits every count but the shared one, in the order of first launches, and behind each how many
  * of its launches were passed over. Waits for nobody: it is for the end of the process. */
@@ -249,6 +268,21 @@ bool tally_kernel_is_counted(const char *kernel);
 
 /* Until this is said, every launch is measured. Before the first launch. */
 void sampling_start(const struct gp_sample *sample);
+
+/* ---- the choice of launches within the limit (within_limit.c) --------------------------------- */
+
+/* Chooses for a launch of the count, and counts it for the rule. *skips becomes the number of
+ * further launches of it that are left out in any case. */
+enum gp_choice within_limit_choose(struct gp_tally *tally, const struct gp_launch *call,
+                                   unsigned *skips);
+/* A launch that was left out in any case. */
+void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
+/* A launch that was chosen has no measurement. */
+void within_limit_in_vain(struct gp_tally *tally);
+
+/* A launch has its record: its time and values count for the rule. `cost`: seconds that it took to
+ * measure, without its own run, and the part that launches of its batch share. `scatter`: as of gp_summary_scatter. */
+void within_limit_learn(const struct gp_record *launch, double cost, double scatter);
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);
@@ -592,6 +626,7 @@ struct gp_context {
     struct gp_reason no_snapshot;       /* why there can be none; none while there may be */
     struct gp_measurement *launches;    /* of its batch, in their order */
     struct gp_measurement *unwritten;   /* given up, and their copies are still to be written */
+    double amended;                     /* seconds that passes of launches took, in this drain */
     unsigned lost;                      /* so many of them were, which is still to be said */
     struct gp_reason why_lost;
     bool counts_hardware;      /* there is a session, since the first of those */
@@ -790,6 +825,7 @@ struct gp_measurement {
     struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
     struct gp_reason not_replayed; /* why it cannot run again */
     struct gp_reason broken_off;   /* why a pass could not be made */
+    double not_ours; /* seconds of its record's: its own run, and work that its batch shares */
     unsigned runs;                 /* of the kernel */
     double most_ms;                /* the kernel took no longer in a pass; 0: not known */
     double launching;              /* seconds that the call of the program's own launch took */
@@ -863,7 +899,7 @@ void read_launch_clock(struct gp_measurement *m);
 
 /* The kernel took so long: the program would have waited for it, and have launched others
  * meanwhile. */
-void leave_to_program(const struct gp_measurement *m, double seconds);
+void leave_to_program(struct gp_measurement *m, double seconds);
 
 /* Records an event behind the launch, in its stream. */
 CUresult record_launch_event(const struct gp_launch *call, CUevent event);
@@ -878,6 +914,8 @@ void context_died(struct gp_measurement *m, CUresult error);
 
 /* ---- its replays (replay.c) ------------------------------------------------------------------ */
 
+/* True where the limit to the added time permits the step of the launch. Else its reason says so. */
+bool step_is_permitted(struct gp_measurement *m, const struct gp_step *step);
 /* Makes a step of the launch: a replay. False where it did not end well; m->broken_off says why. */
 bool replay_step(struct gp_measurement *m, const struct gp_step *step);
 /* Makes all steps of a launch that cannot wait, a replay each. */
@@ -1004,6 +1042,11 @@ double deferred_wait(struct gp_context *c);
 /* The most seconds that our own work in front of launches may have taken of a wait for the context,
  * which is idle now; the rest was the program's. Each launch is asked once. */
 double deferred_charge(struct gp_context *c);
+
+/* A wait of so many seconds for the context, which is idle now, was the program's, but for the work
+ * of ours in front of its launches: that is added, and where the program itself has waited for it
+ * counts as work beside. */
+void leave_wait_to_program(struct gp_context *c, double waited);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */
 void measure_in_drain(struct gp_measurement *m);

@@ -55,15 +55,17 @@ void results_device(const struct gp_device *device)
     pthread_mutex_unlock(&results.records);
 }
 
-void results_launch(const struct gp_record *launch, bool noted)
+double results_launch(const struct gp_record *launch, bool noted)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_launch(results.summary, launch);
+    const double scatter = gp_summary_scatter(results.summary, launch);
     checks_launch(launch);
     gp_printing_launch(launch);
     gp_progress_launch(launch, 1);
     recording_launch(launch, noted);
     pthread_mutex_unlock(&results.records);
+    return scatter;
 }
 
 void results_note(const struct gp_record *launch, double duration_ns, bool noted)

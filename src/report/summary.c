@@ -285,10 +285,11 @@ static bool is_time(const char *counter)
     return strncmp(counter, time, sizeof(time) - 1) == 0;
 }
 
-/* Its time is known, and its counters would have been. */
-static bool is_unread(const struct gp_record *launch)
+/* Its time is known, and its counters were asked for. */
+static bool is_only_timed(const struct gp_record *launch)
 {
-    return launch->skipped.cause == GP_CAUSE_NOT_READ;
+    return launch->skipped.cause == GP_CAUSE_NOT_READ ||
+           launch->skipped.cause == GP_CAUSE_ADDED_LIMIT;
 }
 
 static void count_kinds(struct gp_group *group, const struct gp_record *launch)
@@ -306,7 +307,7 @@ static void count_kinds(struct gp_group *group, const struct gp_record *launch)
         else
             hardware = true;
     }
-    hardware |= timed && !instrumented && !is_unread(launch);
+    hardware |= timed && !instrumented && !is_only_timed(launch);
     group->hardware += (uint64_t)hardware;
     group->instrumented += (uint64_t)instrumented;
     group->recalled += (uint64_t)(instrumented && launch->recalled);
@@ -356,6 +357,7 @@ void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double time
             into->min = from->min;
         if (into->count == 0 || from->max > into->max)
             into->max = from->max;
+        into->squares += from->squares;
         into->sum += from->sum;
         into->count += from->count;
         into->weighted += times * from->weighted;
@@ -380,7 +382,27 @@ static void add_value(struct gp_stat *stat, double value, double weight)
     if (stat->combined)
         *stat = (struct gp_stat){
             .absent_count = stat->absent_count, .absent = stat->absent, .named = stat->named};
+    if (stat->count > 0) {
+        const double n = (double)stat->count, off = value - stat->sum / n;
+        one.squares = off * off * n / (n + 1);
+    }
     gp_stat_merge(stat, &one, 1);
+}
+
+/* Student's factor for 95 %, by degrees of freedom. */
+static double student(double freedom)
+{
+    static const double first[] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
+    const size_t known = sizeof(first) / sizeof(first[0]);
+    return freedom <= (double)known ? first[(size_t)freedom - 1] : 1.96 + 2.68 / freedom;
+}
+
+double gp_stat_error(const struct gp_stat *stat)
+{
+    if (stat->combined || stat->count < 2)
+        return NAN;
+    const double n = (double)stat->count;
+    return student(n - 1) * sqrt(stat->squares / (n - 1) / n);
 }
 
 static void keep_absence(struct gp_summary *s, struct gp_stat *stat,
@@ -538,6 +560,55 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
      */
     if (launch->counter_count > 0 || !launch->skipped.cause)
         add_metrics(s, group, launch);
+}
+
+/* ORDER: the least mean that a deviation is held to. */
+static const struct {
+    const char *name;
+    double least;
+} first_values[] = {{"achieved_occupancy", 0.1},  {"gld_efficiency", 10},
+                    {"gst_efficiency", 10},       {"shared_efficiency", 10},
+                    {"warp_execution_efficiency", 10}, {"dram_utilization", 0.1}};
+
+static const struct gp_group *known_group(const struct gp_summary *s, const struct gp_record *l)
+{
+    const struct shape shape = {.device = l->device, .configuration = l->configuration};
+    struct gp_text key = {0};
+    struct hashed_group *g = NULL;
+    gp_text_add_bytes(&key, (const char *)&shape, sizeof(shape));
+    gp_text_add_bytes(&key, l->kernel, strlen(l->kernel) + 1);
+    if (!key.failed)
+        HASH_FIND(hh, s->groups, key.data, key.length, g);
+    gp_text_free(&key);
+    return g ? &g->group : NULL;
+}
+
+static bool has_value(const struct gp_record *launch)
+{
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (!launch->counters[i].absent.cause && !is_time(launch->counters[i].name))
+            return true;
+    return false;
+}
+
+double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *launch)
+{
+    const struct gp_group *g = has_value(launch) ? known_group(s, launch) : NULL;
+    double most = 0, mean;
+    if (!g)
+        return -1;
+    for (size_t i = 0; i < s->metric_count; i++) {
+        const struct gp_stat *stat = &g->stats[i];
+        const char *name = gp_metrics_selected(s->metrics, i)->name;
+        for (size_t k = 0; k < sizeof(first_values) / sizeof(first_values[0]); k++) {
+            if (stat->count < 2 || strcmp(name, first_values[k].name) != 0 ||
+                !gp_stat_mean(stat, &mean))
+                continue;
+            const double deviation = sqrt(stat->squares / ((double)stat->count - 1));
+            most = fmax(most, deviation / fmax(fabs(mean), first_values[k].least));
+        }
+    }
+    return most;
 }
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)

@@ -16,6 +16,7 @@
 struct gp_stat {
     uint64_t count;          /* launches that gave a value; 0: the numbers below mean nothing */
     double min, max, sum;    /* each launch counts alike */
+    double squares;          /* sum of squared distances from the mean of the group */
     double weighted, weight; /* sums of value times weight, and of weights (metrics/weight.h), over
                               * the launches whose weight is known */
     bool combined; /* from the means of counters of several launches; it has no min and max */
@@ -27,6 +28,10 @@ struct gp_stat {
 /* The mean over the launches, weighted where weights are known. Returns true, or false where no
  * launch has a value. */
 bool gp_stat_mean(const struct gp_stat *stat, double *mean);
+
+/* Half of the confidence interval (95 %) of the mean, in its unit; NAN where fewer than two launches
+ * have a value of their own. */
+double gp_stat_error(const struct gp_stat *stat);
 
 /* Why launches have no value; NOT_MEASURED where none was evaluated. */
 struct gp_reason gp_stat_absence(const struct gp_stat *stat);
@@ -79,6 +84,12 @@ void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 
 /* Folds one launch in. Everything needed of it is copied. */
 void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
+
+/* The relative standard deviation of the value that scatters most among the launches of this one's
+ * group: of occupancy, efficiencies and DRAM, which the first screen of a report has. Percentages
+ * are held to a tenth at least. 0 where there is one launch with a value, less where there is none.
+ */
+double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *launch);
 
 /* Tells how often a kernel was launched, launches folded in one by one included; several counts of
  * the same kernel add up. Or how many of these were passed over, for one reason. */
