@@ -3,6 +3,7 @@
 #include "base/added_time.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "profile/record.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -28,7 +29,7 @@ static struct {
     _Atomic(const void *) stream; /* of the first launch, plus 1 */
     atomic_bool several_streams;
     atomic_int promised, promised_kernels; /* that wait for a drain */
-    pthread_mutex_t lock; /* of those below */
+    pthread_mutex_t lock;                  /* of those below */
     struct gp_overhead_reached reached;
     struct gp_prediction of[GP_LIMIT_STEPS];
     double batch;
@@ -59,6 +60,12 @@ static double most_of(enum gp_limit_step step)
     return limit.of[step].count > 0 ? gp_prediction_most(&limit.of[step]) : guesses[step];
 }
 
+/* Locked. */
+static double mean_of(enum gp_limit_step step)
+{
+    return limit.of[step].count > 0 ? limit.of[step].mean : guesses[step];
+}
+
 double limit_predicts(enum gp_limit_step step)
 {
     pthread_mutex_lock(&limit.lock);
@@ -70,7 +77,7 @@ double limit_predicts(enum gp_limit_step step)
 double limit_usual(enum gp_limit_step step)
 {
     pthread_mutex_lock(&limit.lock);
-    const double mean = limit.of[step].count > 0 ? limit.of[step].mean : guesses[step];
+    const double mean = mean_of(step);
     pthread_mutex_unlock(&limit.lock);
     return mean;
 }
@@ -168,7 +175,9 @@ static double promised(void)
     const int kernels = atomic_load(&limit.promised_kernels);
     if (launches <= 0)
         return 0;
-    return most_of(GP_LIMIT_DRAIN) + launches * most_of(GP_LIMIT_LAUNCH) +
+    /* What some take longer others take less. */
+    const double mean = mean_of(GP_LIMIT_LAUNCH), off = most_of(GP_LIMIT_LAUNCH) - mean;
+    return most_of(GP_LIMIT_DRAIN) + launches * mean + sqrt(launches) * off +
            kernels * most_of(GP_LIMIT_KERNEL);
 }
 
@@ -211,14 +220,23 @@ void limit_promise_kernel(void)
     atomic_fetch_add(&limit.promised_kernels, 1);
 }
 
-struct gp_limit_sum limit_sum(void)
+void limit_sum_up(struct gp_end *end)
 {
+    static bool summed;
+    static struct gp_end sum;
     const struct account now = account();
     pthread_mutex_lock(&limit.lock);
-    const struct gp_limit_sum sum = {
-        .spent = now.spent,
-        .most = gp_overhead_most(&limit.overhead, &limit.reached, now.own),
-        .start_up = gp_added_parts().start_up};
+    if (!summed && limit_is_set() &&
+        (limit.overhead.kind != GP_OVERHEAD_DEFAULT || limit.reached.is_reached)) {
+        sum.has_limit = 1;
+        sum.limit_seconds = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+        sum.limit_spent = now.spent;
+        sum.start_up_seconds = gp_added_parts().start_up;
+    }
+    summed = true;
+    end->has_limit = sum.has_limit;
+    end->limit_seconds = sum.limit_seconds;
+    end->limit_spent = sum.limit_spent;
+    end->start_up_seconds = sum.start_up_seconds;
     pthread_mutex_unlock(&limit.lock);
-    return sum;
 }

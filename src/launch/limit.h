@@ -24,12 +24,12 @@ double gp_prediction_most(const struct gp_prediction *p);
 
 /* The steps that cannot be divided. */
 enum gp_limit_step {
-    GP_LIMIT_LAUNCH,  /* a launch: its copies and waits, and its passes in a drain */
-    GP_LIMIT_KERNEL,  /* the first passes of a kernel: it is instrumented */
-    GP_LIMIT_DRAIN,   /* a drain, but for the passes of its launches */
-    GP_LIMIT_SWITCH,  /* the session goes to another context */
-    GP_LIMIT_GRAPH,   /* a graph is launched by nodes, for each node */
-    GP_LIMIT_TIMING,  /* two events around a launch */
+    GP_LIMIT_LAUNCH, /* a launch: its copies and waits, and its passes in a drain */
+    GP_LIMIT_KERNEL, /* the first passes of a kernel: it is instrumented */
+    GP_LIMIT_DRAIN,  /* a drain, but for the passes of its launches */
+    GP_LIMIT_SWITCH, /* the session goes to another context */
+    GP_LIMIT_GRAPH,  /* a graph is launched by nodes, for each node */
+    GP_LIMIT_TIMING, /* two events around a launch */
     GP_LIMIT_STEPS
 };
 
@@ -54,7 +54,8 @@ double limit_predicts(enum gp_limit_step step);
 double limit_usual(enum gp_limit_step step);
 void limit_took(enum gp_limit_step step, double seconds);
 
-/* Launches wait for a drain, or do not any more; and a kernel of one is to be instrumented there. */
+/* Launches wait for a drain, or do not any more; and a kernel of one is to be instrumented there.
+ */
 void limit_promise(int launches);
 void limit_promise_kernel(void);
 /* A drain of so many launches took so long, beside their passes. */
@@ -65,10 +66,9 @@ double limit_usual_batch(void);
 /* A launch is made into that stream. */
 void limit_notes_stream(const void *stream);
 
-/* At the end: seconds that were spent, and that the limit allows; INFINITY without one. */
-struct gp_limit_sum {
-    double spent, most, start_up;
-};
-struct gp_limit_sum limit_sum(void);
+/* Fills in the members of the limit, where there is one that was given, or was reached. The first
+ * answer stands: the report that comes behind it is no step. */
+struct gp_end;
+void limit_sum_up(struct gp_end *end);
 
 #endif

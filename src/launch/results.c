@@ -137,6 +137,7 @@ void results_open_profile(void)
 {
     gp_summary_settings(results.summary, &user_settings.recorded);
     user_settings.recorded.sample = gp_summary_get_settings(results.summary)->sample;
+    user_settings.recorded.overhead = gp_summary_get_settings(results.summary)->overhead;
     user_settings.recorded.window = gp_summary_get_settings(results.summary)->window;
     recording_prepare(results.summary);
 }
@@ -229,6 +230,8 @@ static void count_added(void)
     double added = gp_added_seconds();
     struct gp_end end = {.added_seconds = added - counted,
                          .seconds = counted > 0 ? 0 : gp_process_seconds()};
+    if (counted == 0)
+        limit_sum_up(&end);
     window_sum_up(&end);
     gp_summary_end(results.summary, &end);
     counted = added;
@@ -331,6 +334,7 @@ void results_end(bool gave_up, uint64_t launches)
         sum_up(launches);
     }
     struct gp_end end = {.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()};
+    limit_sum_up(&end);
     window_sum_up(&end);
     recording_end(&end);
     pthread_mutex_unlock(&results.records);

@@ -4,6 +4,7 @@
 #include "launch/selection.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -141,7 +142,7 @@ struct skipping {
 
 static atomic_ulong times_forgotten;
 
-static struct skipping *skipping_of(const struct key *key, uint64_t hash)
+static struct skipping *skipping_of(const struct key *key)
 {
     struct gp_thread *own = gp_thread_own;
     if (!own)
@@ -149,8 +150,7 @@ static struct skipping *skipping_of(const struct key *key, uint64_t hash)
     if (!own->skipping)
         own->skipping = calloc(GP_SKIPPING, sizeof(struct skipping));
     struct skipping *all = own->skipping;
-    (void)key;
-    return all ? &all[hash >> 32 & (GP_SKIPPING - 1)] : NULL;
+    return all ? &all[hash_of(key) >> 32 & (GP_SKIPPING - 1)] : NULL;
 }
 
 static void settle(struct skipping *s)
@@ -163,33 +163,39 @@ static void settle(struct skipping *s)
 static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
 {
     struct key key = key_of(call);
-    struct skipping *s = skips > 0 ? skipping_of(&key, hash_of(&key)) : NULL;
+    struct skipping *s = skips > 0 ? skipping_of(&key) : NULL;
     atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
     if (!s)
         return;
     settle(s);
-    *s = (struct skipping){.key = key,
-                           .tally = tally,
-                           .left = skips,
-                           .forgotten = atomic_load(&times_forgotten)};
+    *s = (struct skipping){
+        .key = key, .tally = tally, .left = skips, .forgotten = atomic_load(&times_forgotten)};
 }
 
-/* Counts of threads are added now and then: the rule asks for no more. */
+/* The last one of a row is timed, and stands for all of it. */
+static void settle_row(struct skipping *s, uint64_t began)
+{
+    const unsigned row = s->skipped;
+    settle(s);
+    gp_added_beside(1e-9 * (double)(gp_clock_ns() - began) * row);
+}
+
 bool gp_sampling_leaves_out(const struct gp_launch *call)
 {
     struct gp_thread *own = gp_thread_own;
     if (!own || !own->skipping || gp_captures() > 0)
         return false;
     const struct key key = key_of(call);
-    struct skipping *s = skipping_of(&key, hash_of(&key));
-    if (!s->left || memcmp(&s->key, &key, sizeof(key)) != 0 ||
+    struct skipping *s = skipping_of(&key);
+    if (!s || !s->left || memcmp(&s->key, &key, sizeof(key)) != 0 ||
         s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
         return false;
+    const uint64_t began = s->left == 1 ? gp_clock_ns() : 0;
     atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
     s->skipped++;
     if (--s->left == 0)
-        settle(s);
+        settle_row(s, began);
     return true;
 }
 

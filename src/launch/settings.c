@@ -59,6 +59,8 @@ static void read_overhead(void)
         gp_say("GPUPROF_OVERHEAD=%.100s%s: no limit; " GP_OVERHEAD_SYNTAX "; %s", text,
                strlen(text) > 100 ? "..." : "",
                chosen ? "there is none" : "it is that of a run without it");
+    else if (text && *text)
+        user_settings.recorded.overhead = text;
     limit_start(&overhead);
 }
 

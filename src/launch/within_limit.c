@@ -94,6 +94,9 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     if (!timed && limit_takes_all() && !is_within(t, &money)) {
         limit_is_reached();
         money = limit_money();
+        pthread_mutex_lock(&chosen.lock);
+        chosen.rule.on_firsts = chosen.rule.on_timings = 0; /* of the money from here on */
+        pthread_mutex_unlock(&chosen.lock);
     }
     const bool all = limit_takes_all();
     pthread_mutex_lock(&chosen.lock);
@@ -143,8 +146,7 @@ void within_limit_learn(const struct gp_record *launch, double cost, double scat
 {
     if (!limit_is_set())
         return;
-    struct gp_tally *t =
-        tally_of_kernel(launch->kernel, launch->device, &launch->configuration);
+    struct gp_tally *t = tally_of_kernel(launch->kernel, launch->device, &launch->configuration);
     const double seconds = seconds_of(launch);
     const bool timed = scatter < 0 && launch->passes <= 1;
     pthread_mutex_lock(&chosen.lock);

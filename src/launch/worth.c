@@ -245,7 +245,7 @@ enum gp_choice gp_worth_choose(struct gp_worth_rule *r, struct gp_worth *g,
         choice = GP_ONLY_TIMED;
     spend(r, g, choice, p);
     *skips = 0;
-    if (choice == GP_ONLY_COUNTED && g->taken > 0)
+    if (choice == GP_ONLY_COUNTED)
         *skips = (unsigned)fmin(MOST_SKIPS, (double)(g->launches / SKIP_PART));
     return choice;
 }

@@ -34,8 +34,8 @@ struct gp_summary {
     const struct gp_metrics *metrics;
     size_t metric_count;
     struct gp_settings settings;
-    char *sample; /* the settings' string */
-    char *window; /* the same, of the first process that has it */
+    char *sample;            /* the settings' string */
+    char *overhead, *window; /* the same, of the first process that has it */
     struct gp_devices devices;
     struct gp_program *programs[GP_MAX_DEVICES];
     struct gp_wanted wanted[GP_MAX_DEVICES]; /* where launches are counted in part */
@@ -54,6 +54,7 @@ struct gp_summary {
     unsigned begun, ended;
     struct gp_windows windows; /* the same, without the rule: */
     unsigned windows_begun, windows_ended;
+    struct gp_limits limits;          /* without the rule and the launches */
     bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
     uint64_t streams[GP_MAX_DEVICES]; /* its first of each device, plus 1 */
     bool has_streams;
@@ -111,6 +112,7 @@ void gp_summary_free(struct gp_summary *s)
         gp_program_free(s->programs[i]);
     }
     free(s->sample);
+    free(s->overhead);
     free(s->window);
     free(s->group_list);
     free(s->skip_list);
@@ -129,9 +131,12 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->sample = copy_of(settings->sample);
     if (!s->window)
         s->window = copy_of(settings->window);
+    if (!s->overhead)
+        s->overhead = copy_of(settings->overhead);
     s->windows_begun += settings->window != NULL;
     s->settings = *settings;
     s->settings.sample = s->sample;
+    s->settings.overhead = s->overhead;
     s->settings.window = s->window;
     s->begun++;
     memset(s->used, 0, sizeof(s->used));
@@ -566,9 +571,12 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
 static const struct {
     const char *name;
     double least;
-} first_values[] = {{"achieved_occupancy", 0.1},  {"gld_efficiency", 10},
-                    {"gst_efficiency", 10},       {"shared_efficiency", 10},
-                    {"warp_execution_efficiency", 10}, {"dram_utilization", 0.1}};
+} first_values[] = {{"achieved_occupancy", 0.1},
+                    {"gld_efficiency", 10},
+                    {"gst_efficiency", 10},
+                    {"shared_efficiency", 10},
+                    {"warp_execution_efficiency", 10},
+                    {"dram_utilization", 0.1}};
 
 static const struct gp_group *known_group(const struct gp_summary *s, const struct gp_record *l)
 {
@@ -591,24 +599,33 @@ static bool has_value(const struct gp_record *launch)
     return false;
 }
 
-double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *launch)
+double gp_stats_widest(const struct gp_metrics *m, const struct gp_stat *stats,
+                       double (*deviation)(const struct gp_stat *stat))
 {
-    const struct gp_group *g = has_value(launch) ? known_group(s, launch) : NULL;
     double most = 0, mean;
-    if (!g)
-        return -1;
-    for (size_t i = 0; i < s->metric_count; i++) {
-        const struct gp_stat *stat = &g->stats[i];
-        const char *name = gp_metrics_selected(s->metrics, i)->name;
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        const char *name = gp_metrics_selected(m, i)->name;
         for (size_t k = 0; k < sizeof(first_values) / sizeof(first_values[0]); k++) {
-            if (stat->count < 2 || strcmp(name, first_values[k].name) != 0 ||
-                !gp_stat_mean(stat, &mean))
+            if (stats[i].count < 2 || strcmp(name, first_values[k].name) != 0 ||
+                !gp_stat_mean(&stats[i], &mean))
                 continue;
-            const double deviation = sqrt(stat->squares / ((double)stat->count - 1));
-            most = fmax(most, deviation / fmax(fabs(mean), first_values[k].least));
+            const double off = deviation(&stats[i]);
+            if (isfinite(off))
+                most = fmax(most, off / fmax(fabs(mean), first_values[k].least));
         }
     }
     return most;
+}
+
+static double deviation_of(const struct gp_stat *stat)
+{
+    return sqrt(stat->squares / ((double)stat->count - 1));
+}
+
+double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *launch)
+{
+    const struct gp_group *g = has_value(launch) ? known_group(s, launch) : NULL;
+    return g ? gp_stats_widest(s->metrics, g->stats, deviation_of) : -1;
 }
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
@@ -637,6 +654,10 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
 {
     s->added_seconds += end->added_seconds;
+    s->limits.known |= end->has_limit != 0;
+    s->limits.seconds += end->limit_seconds;
+    s->limits.spent += end->limit_spent;
+    s->limits.start_up += end->start_up_seconds;
     if (end->seconds > 0) {
         double all = fmax(0, end->seconds - end->added_seconds), seconds = all;
         size_t devices = 0;
@@ -667,6 +688,16 @@ struct gp_windows gp_summary_windows(const struct gp_summary *s)
     windows.rule = s->window;
     windows.known = s->windows_begun > 0 && s->windows_ended == s->windows_begun;
     return windows;
+}
+
+struct gp_limits gp_summary_limits(const struct gp_summary *s)
+{
+    struct gp_limits limits = s->limits;
+    limits.rule = s->overhead;
+    for (size_t i = 0; i < s->skip_count; i++)
+        if (s->skip_list[i]->skip.reason.cause == GP_CAUSE_ADDED_LIMIT)
+            limits.left_out += s->skip_list[i]->skip.launches;
+    return limits;
 }
 
 bool gp_summary_has_streams(const struct gp_summary *s)
