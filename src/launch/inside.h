@@ -41,7 +41,7 @@ struct gp_timed_stream;
 #define GP_COMMUNICATES GP_REASON(COMMUNICATES)
 
 /* Why a launch is only timed of which the limit to the added time permits no passes. */
-#define GP_LEFT_IN_DRAIN                                                                        \
+#define GP_LEFT_IN_DRAIN                                                                         \
     GP_REASON_TEXT(ADDED_LIMIT, "only timed, as its passes would have added more time than the " \
                                 "limit (GPUPROF_OVERHEAD)")
 
@@ -269,7 +269,8 @@ bool tally_kernel_is_counted(const char *kernel);
 /* Until this is said, every launch is measured. Before the first launch. */
 void sampling_start(const struct gp_sample *sample);
 
-/* ---- the choice of launches within the limit (within_limit.c) --------------------------------- */
+/* ---- the choice of launches within the limit (within_limit.c) ---------------------------------
+ */
 
 /* Chooses for a launch of the count, and counts it for the rule. *skips becomes the number of
  * further launches of it that are left out in any case. */
@@ -281,7 +282,8 @@ void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
 void within_limit_in_vain(struct gp_tally *tally);
 
 /* A launch has its record: its time and values count for the rule. `cost`: seconds that it took to
- * measure, without its own run, and the part that launches of its batch share. `scatter`: as of gp_summary_scatter. */
+ * measure, without its own run, and the part that launches of its batch share. `scatter`: as of
+ * gp_summary_scatter. */
 void within_limit_learn(const struct gp_record *launch, double cost, double scatter);
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
@@ -825,10 +827,10 @@ struct gp_measurement {
     struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
     struct gp_reason not_replayed; /* why it cannot run again */
     struct gp_reason broken_off;   /* why a pass could not be made */
-    double not_ours; /* seconds of its record's: its own run, and work that its batch shares */
-    unsigned runs;                 /* of the kernel */
-    double most_ms;                /* the kernel took no longer in a pass; 0: not known */
-    double launching;              /* seconds that the call of the program's own launch took */
+    double not_ours;   /* seconds of its record's: its own run, and work that its batch shares */
+    unsigned runs;     /* of the kernel */
+    double most_ms;    /* the kernel took no longer in a pass; 0: not known */
+    double launching;  /* seconds that the call of the program's own launch took */
     double seconds;    /* the program's own run took, as the host saw it; 0: not known */
     bool time_is_late; /* its end was marked when the host saw it, in any state */
     uint64_t restored_bytes;
@@ -914,7 +916,8 @@ void context_died(struct gp_measurement *m, CUresult error);
 
 /* ---- its replays (replay.c) ------------------------------------------------------------------ */
 
-/* True where the limit to the added time permits the step of the launch. Else its reason says so. */
+/* True where the limit to the added time permits the step of the launch. Else its reason says so.
+ */
 bool step_is_permitted(struct gp_measurement *m, const struct gp_step *step);
 /* Makes a step of the launch: a replay. False where it did not end well; m->broken_off says why. */
 bool replay_step(struct gp_measurement *m, const struct gp_step *step);

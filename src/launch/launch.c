@@ -199,8 +199,8 @@ bool gp_launch_leave_memory(void)
 
 /* Asked of every launch, so the quick questions come first. A launch that is captured into a graph
  * does not run: it is not counted. */
-static enum gp_choice choose(const struct gp_launch *call, enum gp_interest interest,
-                             bool captures, uint64_t *turn)
+static enum gp_choice choose(const struct gp_launch *call, enum gp_interest interest, bool captures,
+                             uint64_t *turn)
 {
     if (interest == GP_NOT_SELECTED)
         return GP_ONLY_COUNTED;

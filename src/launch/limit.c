@@ -175,7 +175,7 @@ static double promised(void)
     const int kernels = atomic_load(&limit.promised_kernels);
     if (launches <= 0)
         return 0;
-    /* What some take longer others take less. */
+    /* Of many launches some take longer than the mean, and others less. */
     const double mean = mean_of(GP_LIMIT_LAUNCH), off = most_of(GP_LIMIT_LAUNCH) - mean;
     return most_of(GP_LIMIT_DRAIN) + launches * mean + sqrt(launches) * off +
            kernels * most_of(GP_LIMIT_KERNEL);

@@ -204,7 +204,8 @@ bool context_may_have_session(const struct gp_context *c, bool in_need)
     const double now = gp_clock_seconds();
     if (!context_is_away(c))
         return c->collection != NULL;
-    return !c->not_come.cause && limit_permits(limit_predicts(GP_LIMIT_SWITCH)) && now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
+    return !c->not_come.cause && limit_permits(limit_predicts(GP_LIMIT_SWITCH)) &&
+           now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
            (in_need || !g->holder || now >= stays_end(&g->stays, waits_since(c)));
 }
 

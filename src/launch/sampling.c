@@ -11,7 +11,9 @@
 #include "gate/captures.h"
 #include "gate/threads.h"
 #include "gate/waits.h"
+#include "launch/contexts.h"
 #include "launch/kernels.h"
+#include "memory/divided.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -137,7 +139,7 @@ struct skipping {
     struct key key;
     struct gp_tally *tally;
     unsigned left, skipped;
-    unsigned long forgotten; /* what `times_forgotten` was */
+    unsigned long forgotten; /* times_forgotten, as it was */
 };
 
 static atomic_ulong times_forgotten;
@@ -183,7 +185,7 @@ static void settle_row(struct skipping *s, uint64_t began)
 bool gp_sampling_leaves_out(const struct gp_launch *call)
 {
     struct gp_thread *own = gp_thread_own;
-    if (!own || !own->skipping || gp_captures() > 0)
+    if (!own || !own->skipping || gp_captures() > 0 || (gp_any_held() && gp_divided_any()))
         return false;
     const struct key key = key_of(call);
     struct skipping *s = skipping_of(&key);

@@ -230,10 +230,10 @@ struct gp_timed_context *timed_context_of(CUstream stream, enum gp_passed_over *
         gp_say_limited(&once, 1,
                        "launches in green contexts are only timed: CUPTI counts nothing there");
     *why = GP_FAILED;
-    struct gp_reason reason = timed.all         ? GP_NO_REASON
-                              : green           ? IN_GREEN
+    struct gp_reason reason = timed.all        ? GP_NO_REASON
+                              : green          ? IN_GREEN
                               : tool_at_work() ? GP_REASON(PROGRAMS_TOOL)
-                                                : BY_LIMIT;
+                                               : BY_LIMIT;
     struct gp_timed_context *c = find(current, green);
     if (!c)
         return make(current, green, NULL, reason);

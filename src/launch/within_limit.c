@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "launch/contexts.h"
 #include "launch/timed.h"
+#include "memory/divided.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -13,10 +14,14 @@
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
 
+/* The part of a drain's time that may be spent to put it off. */
+#define KEEPING_PART 0.5
+
 /* A kernel that was begun is expected to be instrumented with its batch. */
 static struct {
     pthread_mutex_t lock;
     struct gp_worth_rule rule;
+    double on_keeping; /* seconds for launches that kept the batch together */
 } chosen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct {
@@ -56,6 +61,20 @@ static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *mo
     return choice;
 }
 
+/* Locked. Where a launch that is left out would end the batch, which takes a drain, a few are
+ * measured that are worth less: the batch goes on for those that are worth more. */
+static bool keeps_batch(const struct gp_prices *p, const struct gp_money *money)
+{
+    const double most = KEEPING_PART * limit_usual(GP_LIMIT_DRAIN);
+    if (!gp_any_held())
+        chosen.on_keeping = 0;
+    if (!gp_any_held() || !gp_divided_any() || p->first > 0 || graph.kernels > 0 ||
+        p->now > money->left || chosen.on_keeping + p->launch > most)
+        return false;
+    chosen.on_keeping += p->launch;
+    return true;
+}
+
 /* Locked. */
 static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, bool all,
                              unsigned *skips)
@@ -66,6 +85,10 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
         gp_worth_count(&chosen.rule, &t->worth, 1, choice, &p);
     else
         choice = gp_worth_choose(&chosen.rule, &t->worth, &p, money, 0, skips);
+    if (choice != GP_MEASURED && keeps_batch(&p, money)) {
+        gp_worth_take(&chosen.rule, &t->worth, &p);
+        choice = GP_MEASURED;
+    }
     if (choice != GP_MEASURED)
         return choice;
     if (t->kernel && !t->kernel->begun)

@@ -188,6 +188,11 @@ void gp_worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launch
     spend(r, g, choice, p);
 }
 
+void gp_worth_take(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p)
+{
+    spend(r, g, GP_MEASURED, p);
+}
+
 /* The part of the money that is for first measurements: kernels that are rare, or new, are not
  * starved by frequent ones. */
 static double for_firsts(const struct gp_worth_rule *r, const struct gp_money *money)

@@ -57,7 +57,7 @@ struct gp_worth_rule {
     double scatters;              /* sum of the groups' scatter, and the number of those groups */
     unsigned scattering;
     double dearest;      /* first measurement that is still to be made */
-    double price;        /* error for a second; what is worth less is not bought */
+    double price;        /* error for a second; a purchase that takes away less is not made */
     uint64_t planned_at; /* launches, when the price was found */
     double planned_left; /* money then */
 };
@@ -68,6 +68,10 @@ struct gp_worth_rule {
 enum gp_choice gp_worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
                                const struct gp_prices *prices, const struct gp_money *money,
                                double kernel_seconds, unsigned *skips);
+
+/* A launch that was not chosen to be measured is measured all the same. */
+void gp_worth_take(struct gp_worth_rule *rule, struct gp_worth *group,
+                   const struct gp_prices *prices);
 
 /* Counts a launch of the group that was chosen by somebody else. */
 void gp_worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t launches,

@@ -1,5 +1,5 @@
-/* launch/worth: the rule that spends a limit. Made-up programs, against the best choice that
- * somebody could make who knows all of a program beforehand. */
+/* launch/worth: the rule that spends a limit. Made-up programs, against the best choice with all of
+ * a program known beforehand. */
 #include "launch/worth.h"
 
 #include "base/mix.h"
@@ -115,7 +115,7 @@ static double weight_of(const struct made_up *p, unsigned g)
     return p->of[g].launches * p->of[g].seconds;
 }
 
-/* An interval of 1 % is as good as a narrower one: that is what is asked for. */
+/* An interval of 1 % is as good as a narrower one: no more is asked for. */
 #define NARROW 0.01
 
 static double error_of_group(const struct made_up *p, unsigned g, double taken)
@@ -197,7 +197,7 @@ static struct outcome rule_on(const struct made_up *p)
 
 /* ---- the best choice ------------------------------------------------------------------------- */
 
-/* A choice by somebody who knows all of the program, within the same limit at each moment: the next
+/* A choice with all of the program known, within the same limit at each moment: the next
  * purchase is the one that takes away most of the error for its cost, wherever in the program the
  * launches are. Launches of a group are alike, so the latest ones are taken, when there is most
  * money. Time is divided: within a part all of its money is there at once. */

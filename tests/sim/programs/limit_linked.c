@@ -2,8 +2,8 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * kernels, `threads` of four threads, each in a stream of its own. At the end all memory is told by
- * a digest.
+ * kernels, `threads` of four threads, each in a stream of its own. At the end a digest shows
+ * all memory.
  */
 #include <pthread.h>
 #include <time.h>
