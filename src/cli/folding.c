@@ -20,8 +20,21 @@ struct folding {
     struct gp_sources *sources;
     const char *path; /* of the profile at hand */
     struct gp_profile_position position;
-    struct gp_text *unfinished;
+    struct gp_text *unfinished, *notes; /* notes: NULL, nobody reads them */
+    bool left_out;                      /* it is noted that launches of the profile were */
 };
+
+void cli_note_left_out(const struct gp_count *count, const char *path, bool *noted,
+                       struct gp_text *notes)
+{
+    if (*noted || count->reason.cause != GP_CAUSE_ADDED_LIMIT || !notes)
+        return;
+    *noted = true;
+    gp_text_add_linef(notes,
+                      "%s: the limit to the added time left launches out, in another run perhaps "
+                      "others; --overhead none measures all",
+                      path);
+}
 
 static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
@@ -60,7 +73,9 @@ static bool take_launch(void *user, const struct gp_record *launch)
 
 static bool take_count(void *user, const struct gp_count *count)
 {
-    gp_fold_count(((struct folding *)user)->fold, count);
+    struct folding *f = user;
+    cli_note_left_out(count, f->path, &f->left_out, f->notes);
+    gp_fold_count(f->fold, count);
     return true;
 }
 
@@ -95,6 +110,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
     for (int i = 0; i < count; i++) {
         gp_fold_run(f->fold);
         f->path = paths[i];
+        f->left_out = false;
         if (!gp_profile_read(paths[i], &visitor, notes, why, why_size))
             return false;
     }
@@ -107,7 +123,7 @@ bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count
                        struct gp_side *side, struct gp_text *notes, struct gp_text *unfinished,
                        char *why, size_t why_size)
 {
-    struct folding f = {.sources = gp_sources_new(), .unfinished = unfinished};
+    struct folding f = {.sources = gp_sources_new(), .unfinished = unfinished, .notes = notes};
     f.fold = f.sources ? gp_fold_new(m, side) : NULL;
     if (!f.fold) {
         gp_sources_free(f.sources);

@@ -5,6 +5,7 @@
 
 #include "base/configuration.h"
 #include "base/hash.h"
+#include "base/overhead.h"
 #include "base/sample.h"
 #include "base/text.h"
 #include "code/addresses.h"
@@ -16,8 +17,7 @@
 #include "launch/again.h"
 #include "launch/contexts.h"
 #include "launch/launch.h"
-#include "launch/limit.h"
-#include "launch/worth.h"
+#include "launch/selection.h"
 #include "memory/pause.h"
 #include "memory/snapshot.h"
 #include "metrics/metrics.h"
@@ -226,6 +226,136 @@ void whole_times_write(const struct gp_whole_times *times, struct gp_writer *wri
 
 /* True while the tool is at work: counters of launches are absent, with the cause PROGRAMS_TOOL. */
 bool tool_at_work(void);
+
+/* ---- the worth of measurements (worth.c) ----------------------------------------------------- */
+
+/* A group. All zero but for the number: no launch of it is known. */
+struct gp_worth {
+    uint64_t launches;    /* that the program made */
+    uint64_t taken;       /* of these, measured or about to be */
+    uint64_t timed;       /* of which the time is known */
+    double seconds;       /* that those took on the GPU */
+    uint64_t values;      /* measurements that came to their end with a value */
+    double scatter;       /* relative standard deviation of the value that scatters most; of two or
+                           * more */
+    uint64_t first, last; /* numbers of launches among all: its first and its last one */
+    double beginning;     /* gp_prices.first, as it was at the last one */
+};
+
+/* The cost of the next step, as it is predicted. */
+struct gp_prices {
+    double first;  /* to begin with the kernel: instrumentation. 0: it was measured before */
+    double launch; /* to measure one launch, in the mean */
+    double now;    /* the most that it may take, if it is begun now, `first` included */
+    double timing; /* to take the time of a launch, and no more */
+};
+
+/* The money: seconds that may be added up to now, and the part that is neither spent nor promised
+ * to launches that wait for their measurement. */
+struct gp_money {
+    double all, left;
+};
+
+/* Groups beyond so many are measured once, and not again. */
+#define GP_MOST_WORTHS 4096
+
+struct gp_worth_rule {
+    const struct gp_worth *groups[GP_MOST_WORTHS]; /* each with a launch */
+    unsigned count;
+    uint64_t launches;            /* all of them */
+    uint64_t once, twice;         /* groups with exactly one launch, two launches */
+    uint64_t timed;               /* launches of which the time is known */
+    double seconds;               /* that those took */
+    double on_firsts, on_timings; /* money that went into first measurements, and into times */
+    double scatters;              /* sum of the groups' scatter, and the number of those groups */
+    unsigned scattering;
+    double dearest;      /* first measurement that is still to be made */
+    double price;        /* error for a second; a purchase that takes away less is not made */
+    uint64_t planned_at; /* launches, when the price was found */
+    double planned_left; /* money then */
+};
+
+/* A launch of the group is about to be made. *skips becomes the number of further launches of it
+ * that need not be asked for: they are only counted (worth_skip). `kernel_seconds`: the time of
+ * a launch of the kernel in other configurations; 0: not known. */
+enum gp_choice worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
+                            const struct gp_prices *prices, const struct gp_money *money,
+                            double kernel_seconds, unsigned *skips);
+
+/* A launch that was not chosen to be measured is measured all the same. */
+void worth_take(struct gp_worth_rule *rule, struct gp_worth *group, const struct gp_prices *prices);
+
+/* Counts a launch of the group that was chosen by somebody else. */
+void worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t launches,
+                 enum gp_choice choice, const struct gp_prices *prices);
+
+/* The time of a launch is known; a measurement has ended, and the values so far scatter so. */
+void worth_time(struct gp_worth_rule *rule, struct gp_worth *group, double seconds);
+void worth_value(struct gp_worth_rule *rule, struct gp_worth *group, double scatter);
+
+/* Half of the confidence interval (95 %) of a mean of so many values, relative to it; 1 where there
+ * is no value, or it would be more. */
+double worth_error(double scatter, double values);
+
+/* ---- the limit to the added time (limit.c) --------------------------------------------------- */
+
+/* The seconds that a step takes, as learned of those before: a mean in which newer ones count more,
+ * and the mean distance from it. All zero is no prediction. */
+struct gp_prediction {
+    double mean, distance;
+    unsigned count;
+};
+void prediction_learn(struct gp_prediction *p, double seconds);
+/* The most that the next step may take, as far as that can be known. */
+double prediction_most(const struct gp_prediction *p);
+
+/* The steps that cannot be divided. */
+enum gp_limit_step {
+    GP_LIMIT_LAUNCH, /* a launch: its copies and waits, and its passes in a drain */
+    GP_LIMIT_KERNEL, /* the first passes of a kernel: it is instrumented */
+    GP_LIMIT_DRAIN,  /* a drain, but for the passes of its launches */
+    GP_LIMIT_SWITCH, /* the session goes to another context */
+    GP_LIMIT_GRAPH,  /* a graph is launched by nodes, for each node */
+    GP_LIMIT_TIMING, /* two events around a launch */
+    GP_LIMIT_STEPS
+};
+
+/* Until this is said there is no limit. Before the first launch. */
+void limit_start(const struct gp_overhead *overhead);
+
+/* True where there is a limit. */
+bool limit_is_set(void);
+/* True while all is measured that can be: there is no limit, or the default one was not reached. */
+bool limit_takes_all(void);
+/* The default limit is reached: from here on it is a share. Says so, once. */
+void limit_is_reached(void);
+
+/* The money for worth_choose. */
+struct gp_money limit_money(void);
+/* Whether so many seconds may be spent now, beside the drains to come. */
+bool limit_permits(double seconds);
+/* Whether a drain may go on, which has begun, with a step that takes so long. */
+bool limit_permits_in_drain(double seconds);
+
+double limit_predicts(enum gp_limit_step step);
+double limit_usual(enum gp_limit_step step);
+void limit_took(enum gp_limit_step step, double seconds);
+
+/* Launches wait for a drain, or do not any more; and a kernel of one is to be instrumented there.
+ */
+void limit_promise(int launches);
+void limit_promise_kernel(void);
+/* A drain of so many launches took so long, beside their passes. */
+void limit_drained(unsigned launches, double seconds);
+/* Launches that share a drain, in the mean. */
+double limit_usual_batch(void);
+
+/* A launch is made into that stream. */
+void limit_notes_stream(const void *stream);
+
+/* Fills in the members of the limit, where there is one that was given, or was reached. The first
+ * answer stands: the report that comes behind it is no step. */
+void limit_sum_up(struct gp_end *end);
 
 /* ---- how often each kernel was launched (tallies.c) ------------------------------------------ */
 

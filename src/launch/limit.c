@@ -1,4 +1,10 @@
-#include "launch/limit.h"
+/* The limit to the time that measuring adds: the time spent so far, the time that steps are
+ * predicted to take, and whether one may begin. Owns the predictions. From any thread.
+ *
+ * Spent is, start-up apart, the wall time in which the program is held up (base/added_time.h), the
+ * GPU's work of ours beside it, and the overlap that was lost, at most, as launches were waited
+ * for. */
+#include "launch/inside.h"
 
 #include "base/added_time.h"
 #include "base/log.h"
@@ -39,7 +45,7 @@ static struct {
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-void gp_prediction_learn(struct gp_prediction *p, double seconds)
+void prediction_learn(struct gp_prediction *p, double seconds)
 {
     if (p->count > 0)
         seconds = fmin(seconds, MOST_TIMES * (p->mean + p->distance));
@@ -49,7 +55,7 @@ void gp_prediction_learn(struct gp_prediction *p, double seconds)
     p->mean += weight * (seconds - p->mean);
 }
 
-double gp_prediction_most(const struct gp_prediction *p)
+double prediction_most(const struct gp_prediction *p)
 {
     return p->mean + DISTANCES * p->distance;
 }
@@ -57,7 +63,7 @@ double gp_prediction_most(const struct gp_prediction *p)
 /* Locked. */
 static double most_of(enum gp_limit_step step)
 {
-    return limit.of[step].count > 0 ? gp_prediction_most(&limit.of[step]) : guesses[step];
+    return limit.of[step].count > 0 ? prediction_most(&limit.of[step]) : guesses[step];
 }
 
 /* Locked. */
@@ -85,7 +91,7 @@ double limit_usual(enum gp_limit_step step)
 void limit_took(enum gp_limit_step step, double seconds)
 {
     pthread_mutex_lock(&limit.lock);
-    gp_prediction_learn(&limit.of[step], fmax(0, seconds));
+    prediction_learn(&limit.of[step], fmax(0, seconds));
     pthread_mutex_unlock(&limit.lock);
 }
 
@@ -94,7 +100,7 @@ void limit_drained(unsigned launches, double seconds)
     if (launches == 0)
         return;
     pthread_mutex_lock(&limit.lock);
-    gp_prediction_learn(&limit.of[GP_LIMIT_DRAIN], fmax(0, seconds));
+    prediction_learn(&limit.of[GP_LIMIT_DRAIN], fmax(0, seconds));
     limit.batch += 0.2 * (launches - limit.batch);
     pthread_mutex_unlock(&limit.lock);
 }
@@ -175,7 +181,7 @@ static double promised(void)
     const int kernels = atomic_load(&limit.promised_kernels);
     if (launches <= 0)
         return 0;
-    /* Of many launches some take longer than the mean, and others less. */
+    /* Launches that take longer than the mean come with others that take less. */
     const double mean = mean_of(GP_LIMIT_LAUNCH), off = most_of(GP_LIMIT_LAUNCH) - mean;
     return most_of(GP_LIMIT_DRAIN) + launches * mean + sqrt(launches) * off +
            kernels * most_of(GP_LIMIT_KERNEL);

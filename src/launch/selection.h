@@ -5,12 +5,14 @@
 
 #include "base/sample.h"
 #include "launch/launch.h"
-#include "launch/worth.h"
 
 #include <stdbool.h>
 
 /* Asked once for each launch that is about to be made, in the context that is current. */
 bool gp_selection_takes(const struct gp_launch *call);
+
+/* How a launch is measured. */
+enum gp_choice { GP_ONLY_COUNTED, GP_ONLY_TIMED, GP_MEASURED };
 
 /* Counts a launch that is about to be made, in the context that is current, and chooses whether it
  * is to be measured; *turn (may be NULL) is then how many launches of the same kernel and

@@ -1,5 +1,5 @@
 /* The launches that are measured within the limit to the added time (GPUPROF_OVERHEAD). Owns the
- * rule (launch/worth.h), and hands it the prices and the money (launch/limit.h). From any thread.
+ * rule (launch/worth.c), and hands it the prices and the money (launch/limit.c). From any thread.
  * Launches that the rule leaves out for a while do not come here (launch/sampling.c). */
 #include "launch/inside.h"
 
@@ -34,7 +34,7 @@ static struct gp_prices prices_of(const struct gp_tally *t)
 {
     const bool known = t->cost.count > 0, is_new = t->kernel && !t->kernel->begun;
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
-    double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? gp_prediction_most(&t->cost) : 0);
+    double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
         most += limit_predicts(GP_LIMIT_DRAIN);
     if (is_new)
@@ -56,8 +56,8 @@ static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *mo
 {
     const struct gp_prices p = {.timing = limit_predicts(GP_LIMIT_TIMING)};
     const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
-    gp_worth_count(&chosen.rule, &t->worth, 1,
-                   choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED, &p);
+    worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
+                &p);
     return choice;
 }
 
@@ -82,11 +82,11 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     const struct gp_prices p = prices_of(t);
     enum gp_choice choice = GP_MEASURED;
     if (all)
-        gp_worth_count(&chosen.rule, &t->worth, 1, choice, &p);
+        worth_count(&chosen.rule, &t->worth, 1, choice, &p);
     else
-        choice = gp_worth_choose(&chosen.rule, &t->worth, &p, money, 0, skips);
+        choice = worth_choose(&chosen.rule, &t->worth, &p, money, 0, skips);
     if (choice != GP_MEASURED && keeps_batch(&p, money)) {
-        gp_worth_take(&chosen.rule, &t->worth, &p);
+        worth_take(&chosen.rule, &t->worth, &p);
         choice = GP_MEASURED;
     }
     if (choice != GP_MEASURED)
@@ -132,7 +132,7 @@ void within_limit_skipped(struct gp_tally *t, uint64_t launches)
 {
     const struct gp_prices none = {0};
     pthread_mutex_lock(&chosen.lock);
-    gp_worth_count(&chosen.rule, &t->worth, launches, GP_ONLY_COUNTED, &none);
+    worth_count(&chosen.rule, &t->worth, launches, GP_ONLY_COUNTED, &none);
     pthread_mutex_unlock(&chosen.lock);
 }
 
@@ -161,7 +161,7 @@ static void learn_cost(struct gp_tally *t, double cost)
         limit_took(GP_LIMIT_KERNEL, cost - usual);
         return;
     }
-    gp_prediction_learn(&t->cost, fmax(0, cost));
+    prediction_learn(&t->cost, fmax(0, cost));
     limit_took(GP_LIMIT_LAUNCH, cost);
 }
 
@@ -174,9 +174,9 @@ void within_limit_learn(const struct gp_record *launch, double cost, double scat
     const bool timed = scatter < 0 && launch->passes <= 1;
     pthread_mutex_lock(&chosen.lock);
     if (seconds > 0)
-        gp_worth_time(&chosen.rule, &t->worth, seconds);
+        worth_time(&chosen.rule, &t->worth, seconds);
     if (scatter >= 0 && !launch->skipped.cause)
-        gp_worth_value(&chosen.rule, &t->worth, scatter);
+        worth_value(&chosen.rule, &t->worth, scatter);
     if (!timed)
         learn_cost(t, cost);
     pthread_mutex_unlock(&chosen.lock);

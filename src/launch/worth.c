@@ -1,4 +1,13 @@
-#include "launch/worth.h"
+/* Which launches are worth the time that measuring them adds, under a limit to that time. Pure:
+ * facts in, choice out; no clock, no GPU. Owns the rule, and the price that it asks.
+ *
+ * A group is a kernel in one launch configuration. Its error is half of the confidence interval of
+ * its mean, relative to that; 1 where nothing was measured. The error of the program is the sum
+ * over groups, each weighted by its share of the GPU time. A measurement is worth the error that it
+ * takes away, and is bought where that is enough for its cost: the rule knows from the launches so
+ * far which purchases would spend the money that is left, and asks their lowest price. All times
+ * are seconds. Not locked. */
+#include "launch/inside.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,7 +39,7 @@
 #define SKIP_PART 32
 #define MOST_SKIPS 255
 
-double gp_worth_error(double scatter, double values)
+double worth_error(double scatter, double values)
 {
     return values < 1 ? 1 : fmin(1, CONFIDENCE * scatter / sqrt(values));
 }
@@ -103,8 +112,7 @@ static double demand(const struct gp_worth_rule *r, const struct gp_prices *p, d
         if (again <= 0)
             continue;
         const double begin = g->beginning + p->launch;
-        const bool is_bought =
-            taken > 0 || weight * (1 - gp_worth_error(scatter, 1)) >= price * begin;
+        const bool is_bought = taken > 0 || weight * (1 - worth_error(scatter, 1)) >= price * begin;
         if (!is_bought)
             continue;
         const double wanted = wanted_at(price, weight, scatter, p->launch, (double)g->launches);
@@ -181,14 +189,14 @@ static void spend(struct gp_worth_rule *r, struct gp_worth *g, enum gp_choice ch
         r->on_timings += p->timing;
 }
 
-void gp_worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches,
-                    enum gp_choice choice, const struct gp_prices *p)
+void worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches,
+                 enum gp_choice choice, const struct gp_prices *p)
 {
     count(r, g, launches);
     spend(r, g, choice, p);
 }
 
-void gp_worth_take(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p)
+void worth_take(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p)
 {
     spend(r, g, GP_MEASURED, p);
 }
@@ -217,7 +225,7 @@ static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
 {
     const double weight = weight_of(r, g, kernel_seconds), scatter = scatter_of(r, g);
     if (g->taken == 0)
-        return weight * (1 - gp_worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
+        return weight * (1 - worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
     return (double)g->taken <
            wanted_at(fmax(r->price, DBL_MIN), weight, scatter, p->launch, (double)g->launches);
 }
@@ -232,9 +240,8 @@ static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }
 
-enum gp_choice gp_worth_choose(struct gp_worth_rule *r, struct gp_worth *g,
-                               const struct gp_prices *p, const struct gp_money *money,
-                               double kernel_seconds, unsigned *skips)
+enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p,
+                            const struct gp_money *money, double kernel_seconds, unsigned *skips)
 {
     count(r, g, 1);
     g->beginning = p->first;
@@ -255,7 +262,7 @@ enum gp_choice gp_worth_choose(struct gp_worth_rule *r, struct gp_worth *g,
     return choice;
 }
 
-void gp_worth_time(struct gp_worth_rule *r, struct gp_worth *g, double seconds)
+void worth_time(struct gp_worth_rule *r, struct gp_worth *g, double seconds)
 {
     g->timed++;
     g->seconds += seconds;
@@ -263,7 +270,7 @@ void gp_worth_time(struct gp_worth_rule *r, struct gp_worth *g, double seconds)
     r->seconds += seconds;
 }
 
-void gp_worth_value(struct gp_worth_rule *r, struct gp_worth *g, double scatter)
+void worth_value(struct gp_worth_rule *r, struct gp_worth *g, double scatter)
 {
     g->values++;
     if (g->values < 2)

@@ -1,6 +1,6 @@
 /* launch/worth: the rule that spends a limit. Made-up programs, against the best choice with all of
  * a program known beforehand. */
-#include "launch/worth.h"
+#include "launch/inside.h"
 
 #include "base/mix.h"
 
@@ -120,7 +120,7 @@ static double weight_of(const struct made_up *p, unsigned g)
 
 static double error_of_group(const struct made_up *p, unsigned g, double taken)
 {
-    return fmax(NARROW, gp_worth_error(p->of[g].scatter, taken));
+    return fmax(NARROW, worth_error(p->of[g].scatter, taken));
 }
 
 static double error_of(const struct made_up *p, const double *taken)
@@ -153,8 +153,8 @@ static void note_value(struct ruled *r, const struct made_up *p, unsigned g)
     r->sum[g] += value;
     r->squares[g] += value * value;
     const double mean = r->sum[g] / n, variance = fmax(0, r->squares[g] / n - mean * mean);
-    gp_worth_value(&r->rule, &r->worth[g], n > 1 ? sqrt(variance * n / (n - 1)) / mean : 0);
-    gp_worth_time(&r->rule, &r->worth[g], p->of[g].seconds * exp(0.02 * normal()));
+    worth_value(&r->rule, &r->worth[g], n > 1 ? sqrt(variance * n / (n - 1)) / mean : 0);
+    worth_time(&r->rule, &r->worth[g], p->of[g].seconds * exp(0.02 * normal()));
 }
 
 static struct outcome rule_on(const struct made_up *p)
@@ -174,17 +174,17 @@ static struct outcome rule_on(const struct made_up *p)
         money.left = money.all - spent;
         if (r.skips[g] > 0) {
             r.skips[g]--;
-            gp_worth_count(&r.rule, &r.worth[g], 1, GP_ONLY_COUNTED, &prices);
+            worth_count(&r.rule, &r.worth[g], 1, GP_ONLY_COUNTED, &prices);
             continue;
         }
-        switch (gp_worth_choose(&r.rule, &r.worth[g], &prices, &money, 0, &r.skips[g])) {
+        switch (worth_choose(&r.rule, &r.worth[g], &prices, &money, 0, &r.skips[g])) {
         case GP_MEASURED:
             spent += prices.now;
             note_value(&r, p, g);
             break;
         case GP_ONLY_TIMED:
             spent += p->timing_cost;
-            gp_worth_time(&r.rule, &r.worth[g], p->of[g].seconds * exp(0.02 * normal()));
+            worth_time(&r.rule, &r.worth[g], p->of[g].seconds * exp(0.02 * normal()));
             break;
         case GP_ONLY_COUNTED:
             break;
@@ -357,7 +357,7 @@ static enum gp_choice choose(struct gp_worth *g, double first, double all, doubl
     unsigned skips;
     p.first = g->taken == 0 ? first : 0;
     p.now = p.first + p.launch;
-    return gp_worth_choose(&rule, g, &p, &(struct gp_money){all, left}, 0, &skips);
+    return worth_choose(&rule, g, &p, &(struct gp_money){all, left}, 0, &skips);
 }
 
 static int start(void **state)
@@ -383,13 +383,13 @@ static void with_much_money_a_launch_is_measured_until_its_values_are_known(void
     (void)state;
     for (unsigned i = 0; i < 1000; i++) {
         if (choose(&steady, 0, 100, 100) == GP_MEASURED) {
-            gp_worth_value(&rule, &steady, 0);
-            gp_worth_time(&rule, &steady, 1e-5);
+            worth_value(&rule, &steady, 0);
+            worth_time(&rule, &steady, 1e-5);
             of_steady++;
         }
         if (choose(&varies, 0, 100, 100) == GP_MEASURED) {
-            gp_worth_value(&rule, &varies, 0.1);
-            gp_worth_time(&rule, &varies, 1e-5);
+            worth_value(&rule, &varies, 0.1);
+            worth_time(&rule, &varies, 1e-5);
             of_varies++;
         }
     }
@@ -412,12 +412,12 @@ static void a_rare_kernel_is_not_starved(void **state)
         case GP_MEASURED:
             spent += g->taken == 1 ? 0.051 : 0.001;
             of_frequent += g == &frequent;
-            gp_worth_value(&rule, g, 0.5);
-            gp_worth_time(&rule, g, 1e-4);
+            worth_value(&rule, g, 0.5);
+            worth_time(&rule, g, 1e-4);
             break;
         case GP_ONLY_TIMED:
             spent += 1e-5;
-            gp_worth_time(&rule, g, 1e-4);
+            worth_time(&rule, g, 1e-4);
             break;
         case GP_ONLY_COUNTED:
             break;
@@ -434,9 +434,9 @@ static void heavy_kernels_come_first(void **state)
     (void)state;
     for (unsigned i = 0; i < 100; i++) {
         assert_int_not_equal(choose(&light, 0.05, all, all), GP_MEASURED);
-        gp_worth_time(&rule, &light, 1e-6);
+        worth_time(&rule, &light, 1e-6);
         assert_int_not_equal(choose(&heavy, 0.05, all, all), GP_MEASURED);
-        gp_worth_time(&rule, &heavy, 1e-3);
+        worth_time(&rule, &heavy, 1e-3);
         all += 5e-4;
     }
     all = 0.06; /* enough for one of them */
@@ -456,8 +456,8 @@ static void no_group_is_done_for_good(void **state)
     for (unsigned i = 0; i < 100000; i++) {
         if (choose(&g, 0, 1000, 1000) != GP_MEASURED)
             continue;
-        gp_worth_value(&rule, &g, 0);
-        gp_worth_time(&rule, &g, 1e-5);
+        worth_value(&rule, &g, 0);
+        worth_time(&rule, &g, 1e-5);
         late += i > 50000;
     }
     assert_true(late >= 1);
