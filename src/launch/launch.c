@@ -375,6 +375,8 @@ static CUresult launch(const struct gp_launch *call)
     }
     if (taken && !launched)
         gp_sampling_passed_over(call, why);
+    if (choice == GP_ONLY_TIMED)
+        gp_sampling_passed_over(call, GP_LEFT_OUT);
     /* Never with the gate locked: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that enters the gate. */
     if (!launched)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "gate/captures.h"
+#include "gate/internal_work.h"
 #include "gate/threads.h"
 #include "gate/waits.h"
 #include "launch/contexts.h"
@@ -178,7 +179,9 @@ static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsi
 static void settle_row(struct skipping *s, uint64_t began)
 {
     const unsigned row = s->skipped;
+    gp_internal_work_begins();
     settle(s);
+    gp_internal_work_ends();
     gp_added_beside(1e-9 * (double)(gp_clock_ns() - began) * row);
 }
 
@@ -240,7 +243,7 @@ void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over w
 {
     struct gp_tally *tally = tally_of(call);
     atomic_fetch_add(&tally->passed_over[why], 1);
-    if (limit_is_set())
+    if (limit_is_set() && why != GP_LEFT_OUT)
         within_limit_in_vain(tally);
 }
 

@@ -99,12 +99,12 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     return choice;
 }
 
-static bool is_within(const struct gp_tally *t, const struct gp_money *money)
+static bool is_within(const struct gp_tally *t, const struct gp_money *money, bool timed)
 {
     pthread_mutex_lock(&chosen.lock);
     const struct gp_prices p = prices_of(t);
     pthread_mutex_unlock(&chosen.lock);
-    return p.now <= money->left;
+    return (timed ? limit_predicts(GP_LIMIT_TIMING) : p.now) <= money->left;
 }
 
 enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *call,
@@ -114,7 +114,7 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     struct gp_money money = limit_money();
     *skips = 0;
     limit_notes_stream(call->stream);
-    if (!timed && limit_takes_all() && !is_within(t, &money)) {
+    if (limit_takes_all() && !is_within(t, &money, timed)) {
         limit_is_reached();
         money = limit_money();
         pthread_mutex_lock(&chosen.lock);

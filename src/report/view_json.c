@@ -52,6 +52,7 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
         gp_object_put(o, value, "min", stat->combined ? json_null() : number(stat->min));
         gp_object_put(o, value, "max", stat->combined ? json_null() : number(stat->max));
         gp_object_put(o, value, "mean", number(mean));
+        gp_object_put(o, value, "interval", number(gp_stat_error(stat)));
         gp_object_put(o, value, "combined", json_boolean(stat->combined));
     }
     if (stat->absent_count > 0 || stat->count == 0) {
