@@ -130,9 +130,9 @@ struct gp_end {
 struct gp_settings {
     const char *sample;   /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
     int replay_off;       /* 1: no launch was replayed, so each has only a part of its counters */
+    const char *window;   /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
     const char *overhead; /* the limit to the added time, as GPUPROF_OVERHEAD has it; NULL: it was
                            * not given */
-    const char *window;   /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
 };
 
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of
