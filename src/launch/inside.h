@@ -229,7 +229,7 @@ bool tool_at_work(void);
 
 /* ---- the worth of measurements (worth.c) ----------------------------------------------------- */
 
-/* A group. All zero but for the number: no launch of it is known. */
+/* A group. All zero: no launch of it is known. */
 struct gp_worth {
     uint64_t launches;    /* that the program made */
     uint64_t taken;       /* of these, measured or about to be */
@@ -256,7 +256,7 @@ struct gp_money {
     double all, left;
 };
 
-/* Groups beyond so many are measured once, and not again. */
+/* Groups beyond so many do not count for the price. */
 #define GP_MOST_WORTHS 4096
 
 struct gp_worth_rule {
@@ -276,16 +276,15 @@ struct gp_worth_rule {
 };
 
 /* A launch of the group is about to be made. *skips becomes the number of further launches of it
- * that need not be asked for: they are only counted (worth_skip). `kernel_seconds`: the time of
- * a launch of the kernel in other configurations; 0: not known. */
+ * that need not be asked for: they are only counted, and worth_count adds them later. */
 enum gp_choice worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
                             const struct gp_prices *prices, const struct gp_money *money,
-                            double kernel_seconds, unsigned *skips);
+                            unsigned *skips);
 
 /* A launch that was not chosen to be measured is measured all the same. */
 void worth_take(struct gp_worth_rule *rule, struct gp_worth *group, const struct gp_prices *prices);
 
-/* Counts a launch of the group that was chosen by somebody else. */
+/* Counts launches of the group for which the rule was not asked. */
 void worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t launches,
                  enum gp_choice choice, const struct gp_prices *prices);
 
@@ -414,7 +413,8 @@ void within_limit_in_vain(struct gp_tally *tally);
 /* A launch has its record: its time and values count for the rule. `cost`: seconds that it took to
  * measure, without its own run, and the part that launches of its batch share. `scatter`: as of
  * gp_summary_scatter. */
-void within_limit_learn(const struct gp_record *launch, double cost, double scatter);
+void within_limit_learn(const struct gp_record *launch, bool only_timed, double cost,
+                        double scatter);
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);

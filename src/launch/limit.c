@@ -212,7 +212,10 @@ bool limit_permits_in_drain(double seconds)
     pthread_mutex_lock(&limit.lock);
     const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
     pthread_mutex_unlock(&limit.lock);
-    return now.spent + seconds <= most;
+    const bool permitted = now.spent + seconds <= most;
+    if (!permitted && limit_takes_all())
+        limit_is_reached();
+    return permitted;
 }
 
 void limit_promise(int launches)

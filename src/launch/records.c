@@ -132,7 +132,7 @@ static void read_and(void (*take)(const struct gp_measurement *), struct gp_meas
 static void take_whole(const struct gp_measurement *m)
 {
     const double scatter = results_launch(&m->record, m->early != GP_EARLY_NONE);
-    within_limit_learn(&m->record, m->record.overhead_ms / 1e3 - m->not_ours, scatter);
+    within_limit_learn(&m->record, false, m->record.overhead_ms / 1e3 - m->not_ours, scatter);
 }
 
 static void take_early(const struct gp_measurement *m)

@@ -97,7 +97,7 @@ static void record(struct gp_timed_context *c, struct gp_timed_launch *l, struct
     results_launch(timed, l->noted);
     /* Its early line has taken as long. */
     const double lines = (1 + l->noted) * (gp_clock_seconds() - began);
-    within_limit_learn(timed, timed->overhead_ms / 1e3 + lines, -1);
+    within_limit_learn(timed, true, timed->overhead_ms / 1e3 + lines, -1);
     atomic_fetch_sub(&noted, l->noted);
     timed_launch_give_back(&c->under_way, l);
 }

@@ -84,7 +84,7 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     if (all)
         worth_count(&chosen.rule, &t->worth, 1, choice, &p);
     else
-        choice = worth_choose(&chosen.rule, &t->worth, &p, money, 0, skips);
+        choice = worth_choose(&chosen.rule, &t->worth, &p, money, skips);
     if (choice != GP_MEASURED && keeps_batch(&p, money)) {
         worth_take(&chosen.rule, &t->worth, &p);
         choice = GP_MEASURED;
@@ -165,22 +165,22 @@ static void learn_cost(struct gp_tally *t, double cost)
     limit_took(GP_LIMIT_LAUNCH, cost);
 }
 
-void within_limit_learn(const struct gp_record *launch, double cost, double scatter)
+void within_limit_learn(const struct gp_record *launch, bool only_timed, double cost,
+                        double scatter)
 {
     if (!limit_is_set())
         return;
     struct gp_tally *t = tally_of_kernel(launch->kernel, launch->device, &launch->configuration);
     const double seconds = seconds_of(launch);
-    const bool timed = scatter < 0 && launch->passes <= 1;
     pthread_mutex_lock(&chosen.lock);
     if (seconds > 0)
         worth_time(&chosen.rule, &t->worth, seconds);
     if (scatter >= 0 && !launch->skipped.cause)
         worth_value(&chosen.rule, &t->worth, scatter);
-    if (!timed)
+    if (!only_timed && launch->passes > 1)
         learn_cost(t, cost);
     pthread_mutex_unlock(&chosen.lock);
-    if (timed)
+    if (only_timed)
         limit_took(GP_LIMIT_TIMING, cost);
 }
 

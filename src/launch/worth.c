@@ -17,8 +17,9 @@
 #define CONFIDENCE 1.96
 /* An interval that is narrow enough: no more is bought. */
 #define NARROW 0.01
-/* The scatter of a group that was measured less than twice, before any is known; and the number of
- * groups that this guess counts for. */
+/* The time of a launch, and the scatter of a group that was measured less than twice, before any is
+ * known; and the number of groups that the latter guess counts for. */
+#define USUAL_SECONDS 1e-5
 #define USUAL_SCATTER 0.1
 #define USUAL_GROUPS 2
 /* The measurements for which the scatter of other groups counts in a group of its own. */
@@ -31,7 +32,8 @@
 /* A group is taken to be over after so many times its usual distance without a launch. */
 #define OVER_AFTER 8
 #define OVER_LEAST 64
-/* A new price is asked once launches have grown by this part, and by so many. */
+/* A new price is asked once launches have grown by this part, and by so many; by more where there
+ * are many groups, as to find it takes 0.1 us for each of these and each step. */
 #define PLAN_PART 0.02
 #define PLAN_LEAST 16
 #define PLAN_STEPS 24
@@ -62,21 +64,18 @@ static double scatter_of(const struct gp_worth_rule *r, const struct gp_worth *g
                 (own + OTHERS_COUNT));
 }
 
-static double seconds_of(const struct gp_worth_rule *r, const struct gp_worth *g,
-                         double kernel_seconds)
+/* The seconds of a launch; the mean of all groups where none of its own is known. */
+static double seconds_of(const struct gp_worth_rule *r, const struct gp_worth *g)
 {
     if (g->timed > 0)
         return g->seconds / (double)g->timed;
-    if (kernel_seconds > 0)
-        return kernel_seconds;
-    return r->timed > 0 ? r->seconds / (double)r->timed : 1e-5;
+    return r->timed > 0 ? r->seconds / (double)r->timed : USUAL_SECONDS;
 }
 
 /* The group's share, but for a factor that is the same for all. */
-static double weight_of(const struct gp_worth_rule *r, const struct gp_worth *g,
-                        double kernel_seconds)
+static double weight_of(const struct gp_worth_rule *r, const struct gp_worth *g)
 {
-    return (double)g->launches * seconds_of(r, g, kernel_seconds);
+    return (double)g->launches * seconds_of(r, g);
 }
 
 /* How likely more launches of the group will come. One that came once comes again as groups that
@@ -107,7 +106,7 @@ static double demand(const struct gp_worth_rule *r, const struct gp_prices *p, d
     for (unsigned i = 0; i < r->count; i++) {
         const struct gp_worth *g = r->groups[i];
         const double again = return_of(r, g);
-        const double weight = weight_of(r, g, 0), scatter = scatter_of(r, g);
+        const double weight = weight_of(r, g), scatter = scatter_of(r, g);
         const double taken = (double)g->taken;
         if (again <= 0)
             continue;
@@ -125,7 +124,7 @@ static double demand(const struct gp_worth_rule *r, const struct gp_prices *p, d
 static bool is_plan_old(const struct gp_worth_rule *r, const struct gp_money *money)
 {
     const double since = (double)(r->launches - r->planned_at);
-    const double least = fmax(PLAN_LEAST, r->count / 4.0);
+    const double groups = r->count, least = fmax(PLAN_LEAST, groups / 4 + groups * groups / 1024);
     if (r->planned_at == 0)
         return true;
     return since >= least &&
@@ -143,7 +142,7 @@ static void plan(struct gp_worth_rule *r, const struct gp_prices *p, const struc
     r->dearest = 0;
     for (unsigned i = 0; i < r->count; i++) {
         const struct gp_worth *g = r->groups[i];
-        high = fmax(high, weight_of(r, g, 0) / p->launch);
+        high = fmax(high, weight_of(r, g) / p->launch);
         if (g->taken == 0 && return_of(r, g) > 0)
             r->dearest = fmax(r->dearest, g->beginning + p->launch);
     }
@@ -221,9 +220,9 @@ static bool is_due(const struct gp_worth_rule *r, const struct gp_worth *g,
 }
 
 static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
-                        const struct gp_prices *p, double kernel_seconds)
+                        const struct gp_prices *p)
 {
-    const double weight = weight_of(r, g, kernel_seconds), scatter = scatter_of(r, g);
+    const double weight = weight_of(r, g), scatter = scatter_of(r, g);
     if (g->taken == 0)
         return weight * (1 - worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
     return (double)g->taken <
@@ -241,7 +240,7 @@ static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
 }
 
 enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p,
-                            const struct gp_money *money, double kernel_seconds, unsigned *skips)
+                            const struct gp_money *money, unsigned *skips)
 {
     count(r, g, 1);
     g->beginning = p->first;
@@ -249,7 +248,7 @@ enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const s
         plan(r, p, money);
     const double kept = kept_for_firsts(r, money);
     const double left = g->taken == 0 ? money->left : money->left - kept;
-    const bool worth = is_worth_it(r, g, p, kernel_seconds) || is_due(r, g, p, money);
+    const bool worth = is_worth_it(r, g, p) || is_due(r, g, p, money);
     enum gp_choice choice = GP_ONLY_COUNTED;
     if (worth && p->now <= left)
         choice = GP_MEASURED;

@@ -181,7 +181,7 @@ static struct outcome rule_on(const struct made_up *p)
             worth_count(&r.rule, &r.worth[g], 1, GP_ONLY_COUNTED, &prices);
             continue;
         }
-        switch (worth_choose(&r.rule, &r.worth[g], &prices, &money, 0, &r.skips[g])) {
+        switch (worth_choose(&r.rule, &r.worth[g], &prices, &money, &r.skips[g])) {
         case GP_MEASURED:
             spent += prices.now;
             note_value(&r, p, g);
@@ -361,7 +361,7 @@ static enum gp_choice choose(struct gp_worth *g, double first, double all, doubl
     unsigned skips;
     p.first = g->taken == 0 ? first : 0;
     p.now = p.first + p.launch;
-    return worth_choose(&rule, g, &p, &(struct gp_money){all, left}, 0, &skips);
+    return worth_choose(&rule, g, &p, &(struct gp_money){all, left}, &skips);
 }
 
 static int start(void **state)
