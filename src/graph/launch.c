@@ -242,7 +242,7 @@ static void launch_or_split(void *whole)
         launch_timed(w);
         return;
     }
-    gp_sampling_graph_begins(graph_kernel_count(w->exec));
+    gp_sampling_graph_begins(w->call.stream, graph_kernel_count(w->exec));
     bool taken = graph_is_wanted(w->exec, &why, &w->unending);
     const double began = gp_clock_seconds();
     if (!taken || !launch_by_nodes(w, &w->result)) {

@@ -418,6 +418,8 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);
+/* A kernel cannot be measured from here on: threads that left it out for a while ask again. */
+void sampling_asks_again(void);
 
 /* ---- the window (window.c) ------------------------------------------------------------------- */
 
@@ -442,6 +444,9 @@ void window_sum_up(struct gp_end *end);
 void window_end(const char *text);
 
 /* ---- the choice of launches (selection.c) ---------------------------------------------------- */
+
+/* True where the user chooses launches by their numbers, so that each is to be counted. */
+bool selection_counts(void);
 
 /* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until
  * this is called every launch is taken. Before the first launch. */

@@ -206,7 +206,8 @@ static enum gp_choice choose(const struct gp_launch *call, enum gp_interest inte
         return GP_ONLY_COUNTED;
     if (captures && gp_stream_is_capturing(call->stream, call->per_thread_stream, false))
         return GP_ONLY_COUNTED;
-    return gp_selection_takes(call) ? gp_sampling_chooses(call, turn) : GP_ONLY_COUNTED;
+    return gp_selection_takes(call) ? gp_sampling_chooses(call, interest == GP_WANTED, turn)
+                                    : GP_ONLY_COUNTED;
 }
 
 /* While anything is captured nothing is measured. */

@@ -164,6 +164,7 @@ static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *cal
         "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
         kernel_shown(kernel));
     atomic_store(&kernel->waits_for_host, true);
+    sampling_asks_again();
     return true;
 }
 

@@ -166,7 +166,7 @@ static void settle(struct skipping *s)
 static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
 {
     struct key key = key_of(call);
-    struct skipping *s = skips > 0 ? skipping_of(&key) : NULL;
+    struct skipping *s = skips > 0 && !selection_counts() ? skipping_of(&key) : NULL;
     atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
     if (!s)
         return;
@@ -175,14 +175,17 @@ static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsi
         .key = key, .tally = tally, .left = skips, .forgotten = atomic_load(&times_forgotten)};
 }
 
-/* The last one of a row is timed, and stands for all of it. */
-static void settle_row(struct skipping *s, uint64_t began)
+/* The look-up of the last one of a row is made once more and timed, and stands for all of it. */
+static void settle_row(const struct gp_launch *call, struct skipping *s)
 {
-    const unsigned row = s->skipped;
+    const uint64_t began = gp_clock_ns();
+    const struct key key = key_of(call);
+    const bool same = memcmp(&skipping_of(&key)->key, &key, sizeof(key)) == 0;
+    const uint64_t ns = gp_clock_ns() - began;
+    gp_added_beside(same ? 1e-9 * (double)ns * s->skipped : 0);
     gp_internal_work_begins();
     settle(s);
     gp_internal_work_ends();
-    gp_added_beside(1e-9 * (double)(gp_clock_ns() - began) * row);
 }
 
 bool gp_sampling_leaves_out(const struct gp_launch *call)
@@ -195,12 +198,11 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
     if (!s || !s->left || memcmp(&s->key, &key, sizeof(key)) != 0 ||
         s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
         return false;
-    const uint64_t began = s->left == 1 ? gp_clock_ns() : 0;
     atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
     s->skipped++;
     if (--s->left == 0)
-        settle_row(s, began);
+        settle_row(call, s);
     return true;
 }
 
@@ -218,14 +220,15 @@ static void suggest_fewer(uint64_t taken)
                        seconds, taken);
 }
 
-enum gp_choice gp_sampling_chooses(const struct gp_launch *call, uint64_t *turn)
+enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_measured,
+                                   uint64_t *turn)
 {
     struct gp_tally *tally = tally_of(call);
     uint64_t before = atomic_fetch_add(&tally->launches, 1);
     unsigned skips;
     if (!gp_sample_takes(&rule, before))
         return GP_ONLY_COUNTED;
-    if (limit_is_set()) {
+    if (limit_is_set() && may_be_measured) {
         enum gp_choice choice = within_limit_choose(tally, call, &skips);
         if (choice == GP_ONLY_COUNTED)
             leave_out(tally, call, skips);
@@ -247,9 +250,14 @@ void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over w
         within_limit_in_vain(tally);
 }
 
-void sampling_forget(void)
+void sampling_asks_again(void)
 {
     atomic_fetch_add(&times_forgotten, 1);
+}
+
+void sampling_forget(void)
+{
+    sampling_asks_again();
     for (size_t i = 0; i < STRIPES; i++) {
         struct stripe *stripe = &stripes[i];
         struct known *k, *next;

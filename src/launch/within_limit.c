@@ -113,7 +113,8 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     const bool timed = gp_is_only_timed(call->stream);
     struct gp_money money = limit_money();
     *skips = 0;
-    limit_notes_stream(call->stream);
+    if (graph.kernels == 0)
+        limit_notes_stream(call->stream);
     if (limit_takes_all() && !is_within(t, &money, timed)) {
         limit_is_reached();
         money = limit_money();
@@ -184,8 +185,9 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
         limit_took(GP_LIMIT_TIMING, cost);
 }
 
-void gp_sampling_graph_begins(unsigned kernels)
+void gp_sampling_graph_begins(CUstream stream, unsigned kernels)
 {
+    limit_notes_stream(stream);
     graph.kernels = kernels;
     graph.chosen = 0;
 }
