@@ -259,7 +259,9 @@ void drain_context(struct gp_context *c, bool alive)
         launches++;
     c->amended = 0;
     struct gp_reason why = launches > 0 ? not_to_be_replayed(c, alive) : GP_NO_REASON;
-    if (launches > 0 && !why.cause && !limit_permits_in_drain(limit_predicts(GP_LIMIT_DRAIN)))
+    const double drain =
+        limit_takes_all() ? limit_usual(GP_LIMIT_DRAIN) : limit_predicts(GP_LIMIT_DRAIN);
+    if (launches > 0 && !why.cause && !limit_permits_in_drain(drain))
         why = GP_LEFT_IN_DRAIN;
     const bool drained = !why.cause;
     c->gpu->stays.read = c->gpu->stays.read || (c == c->gpu->holder && records_wait(c));

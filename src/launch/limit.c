@@ -174,8 +174,8 @@ void limit_is_reached(void)
                now.spent, 100 * GP_OVERHEAD_LATER);
 }
 
-/* Locked. */
-static double promised(void)
+/* Locked. `at_most`: as far as that is known, else as usual. */
+static double promised(bool at_most)
 {
     const int launches = atomic_load(&limit.promised);
     const int kernels = atomic_load(&limit.promised_kernels);
@@ -183,6 +183,8 @@ static double promised(void)
         return 0;
     /* Launches that take longer than the mean come with others that take less. */
     const double mean = mean_of(GP_LIMIT_LAUNCH), off = most_of(GP_LIMIT_LAUNCH) - mean;
+    if (!at_most)
+        return mean_of(GP_LIMIT_DRAIN) + launches * mean + kernels * mean_of(GP_LIMIT_KERNEL);
     return most_of(GP_LIMIT_DRAIN) + launches * mean + sqrt(launches) * off +
            kernels * most_of(GP_LIMIT_KERNEL);
 }
@@ -194,9 +196,19 @@ struct gp_money limit_money(void)
     const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
     const double base = limit.reached.is_reached ? limit.reached.spent : 0;
     const struct gp_money money = {.all = fmax(0, most - base),
-                                   .left = most - now.spent - promised()};
+                                   .left = most - now.spent - promised(true)};
     pthread_mutex_unlock(&limit.lock);
     return money;
+}
+
+bool limit_permits_as_usual(double seconds)
+{
+    const struct account now = account();
+    pthread_mutex_lock(&limit.lock);
+    const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+    const bool permitted = now.spent + promised(false) + seconds <= most;
+    pthread_mutex_unlock(&limit.lock);
+    return permitted;
 }
 
 bool limit_permits(double seconds)

@@ -99,12 +99,14 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     return choice;
 }
 
-static bool is_within(const struct gp_tally *t, const struct gp_money *money, bool timed)
+/* Whether the launch can be measured before the default limit is reached. */
+static bool is_before_limit(const struct gp_tally *t, bool timed)
 {
     pthread_mutex_lock(&chosen.lock);
     const struct gp_prices p = prices_of(t);
     pthread_mutex_unlock(&chosen.lock);
-    return (timed ? limit_predicts(GP_LIMIT_TIMING) : p.now) <= money->left;
+    const double drain = gp_any_held() ? 0 : limit_usual(GP_LIMIT_DRAIN);
+    return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + drain);
 }
 
 enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *call,
@@ -115,7 +117,7 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     *skips = 0;
     if (graph.kernels == 0)
         limit_notes_stream(call->stream);
-    if (limit_takes_all() && !is_within(t, &money, timed)) {
+    if (limit_takes_all() && !is_before_limit(t, timed)) {
         limit_is_reached();
         money = limit_money();
         pthread_mutex_lock(&chosen.lock);
