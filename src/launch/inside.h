@@ -333,8 +333,8 @@ void limit_is_reached(void);
 struct gp_money limit_money(void);
 /* Whether so many seconds may be spent now, beside the drains to come. */
 bool limit_permits(double seconds);
-/* The same by means, not by the most that steps may take: the default limit is one to begin with.
- */
+/* Predictions by means answer here, not the most that steps may take: for the default limit, until
+ * it is reached. */
 bool limit_permits_as_usual(double seconds);
 /* Whether a drain may go on, which has begun, with a step that takes so long. */
 bool limit_permits_in_drain(double seconds);

@@ -160,20 +160,6 @@ bool limit_takes_all(void)
     return all;
 }
 
-void limit_is_reached(void)
-{
-    const struct account now = account();
-    pthread_mutex_lock(&limit.lock);
-    const bool before = limit.reached.is_reached;
-    if (!before)
-        limit.reached = (struct gp_overhead_reached){true, now.spent, now.own};
-    pthread_mutex_unlock(&limit.lock);
-    if (!before)
-        gp_say("measuring has added %.3g s; from here on it adds at most %g %% of the program's "
-               "time (--overhead none: all is measured)",
-               now.spent, 100 * GP_OVERHEAD_LATER);
-}
-
 /* Locked. `at_most`: as far as that is known, else as usual. */
 static double promised(bool at_most)
 {
@@ -187,6 +173,23 @@ static double promised(bool at_most)
         return mean_of(GP_LIMIT_DRAIN) + launches * mean + kernels * mean_of(GP_LIMIT_KERNEL);
     return most_of(GP_LIMIT_DRAIN) + launches * mean + sqrt(launches) * off +
            kernels * most_of(GP_LIMIT_KERNEL);
+}
+
+/* Launches that wait were permitted: their time is part of the limit that is reached. */
+void limit_is_reached(void)
+{
+    const struct account now = account();
+    pthread_mutex_lock(&limit.lock);
+    const bool before = limit.reached.is_reached;
+    const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+    const double spent = fmax(now.spent, fmin(most, now.spent + promised(true)));
+    if (!before)
+        limit.reached = (struct gp_overhead_reached){true, spent, now.own};
+    pthread_mutex_unlock(&limit.lock);
+    if (!before)
+        gp_say("measuring adds %.3g s so far; from here on it adds at most %g %% of the program's "
+               "time (--overhead none: all is measured)",
+               spent, 100 * GP_OVERHEAD_LATER);
 }
 
 struct gp_money limit_money(void)

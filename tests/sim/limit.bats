@@ -97,9 +97,9 @@ has_values() {
 }
 
 @test "without an option all is measured for 5 s, and then for 3 % of the time" {
-    GPUPROF_OVERHEAD='' plain_then_profiled "$programs/limit_linked" 2000 all:300
-    [ "$launches" -eq 300 ]
-    [ "$measured" -ge 30 ] && [ "$measured" -lt 300 ]
+    GPUPROF_OVERHEAD='' plain_then_profiled "$programs/limit_linked" 2000 all:600
+    [ "$launches" -eq 600 ]
+    [ "$measured" -ge 30 ] && [ "$measured" -lt 600 ]
     [ "$(grep -c "from here on it adds at most 3 % of the program's time (--overhead none" "$log")" -eq 1 ]
     grep -q "that the limit permits (default)" <(tr '\n' ' ' <"$log" | tr -s ' ')
     awk -v spent="$(of_end limit_spent)" -v step="$largest_step" 'BEGIN { exit !(spent > 2 && spent < 5.1 + step) }'
