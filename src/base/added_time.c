@@ -13,7 +13,7 @@
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 #define TIME_MASK (UINT64_MAX >> COUNT_BITS)
 static _Atomic uint64_t held;
-static _Atomic uint64_t total_ns, less_ns;
+static _Atomic uint64_t total_ns, less_ns, start_up_ns, beside_ns;
 
 /* Initial-exec: the access allocates nothing, as a hook must not. */
 static __thread int depth __attribute__((tls_model("initial-exec")));
@@ -76,10 +76,32 @@ void gp_added_resumes(void)
     paused = false;
 }
 
-void gp_added_less(double seconds)
+static void add(_Atomic uint64_t *ns, double seconds)
 {
     if (seconds > 0)
-        atomic_fetch_add(&less_ns, (uint64_t)(1e9 * seconds));
+        atomic_fetch_add(ns, (uint64_t)(1e9 * seconds));
+}
+
+void gp_added_less(double seconds)
+{
+    add(&less_ns, seconds);
+}
+
+void gp_added_start_up(double seconds)
+{
+    add(&start_up_ns, seconds);
+}
+
+void gp_added_beside(double seconds)
+{
+    add(&beside_ns, seconds);
+}
+
+struct gp_added_parts gp_added_parts(void)
+{
+    return (struct gp_added_parts){.start_up = 1e-9 * (double)atomic_load(&start_up_ns),
+                                   .awaited = 1e-9 * (double)atomic_load(&less_ns),
+                                   .beside = 1e-9 * (double)atomic_load(&beside_ns)};
 }
 
 void gp_added_abandon(void)

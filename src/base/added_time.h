@@ -17,10 +17,25 @@ void gp_added_resumes(void);
 /* So many seconds of the time counted are the program's own: it would have waited as long. */
 void gp_added_less(double seconds);
 
+/* So many seconds of the time counted are start-up, once for each process: it is said by itself. */
+void gp_added_start_up(double seconds);
+
+/* The GPU does work of ours for so many seconds while nobody is held up. The program may wait for
+ * it later. */
+void gp_added_beside(double seconds);
+
 /* The calling thread ends, wherever it was. */
 void gp_added_abandon(void);
 
 /* Seconds so far, up to this moment. */
 double gp_added_seconds(void);
+
+/* The parts of it, for bounds. */
+struct gp_added_parts {
+    double start_up; /* of gp_added_seconds */
+    double awaited;  /* left out of it: gp_added_less */
+    double beside;   /* not in it: gp_added_beside */
+};
+struct gp_added_parts gp_added_parts(void);
 
 #endif

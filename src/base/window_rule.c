@@ -1,40 +1,12 @@
 #include "base/window_rule.h"
 
+#include "base/duration.h"
 #include "base/launch_choice.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_SECONDS 1e8
 #define LONGEST_PART 64
-
-/* Seconds: "5", "0.5", "5s", "500ms", "2m". The program may have chosen a locale with a decimal
- * comma, so the point is read here. */
-static bool read_time(const char *text, double *seconds)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}};
-    uint64_t whole, part = 0;
-    double scale = 1;
-    if (!gp_digits_read(&text, &whole))
-        return false;
-    if (*text == '.') {
-        const char *digits = ++text;
-        if (!gp_digits_read(&text, &part))
-            return false;
-        for (const char *p = digits; p < text; p++)
-            scale *= 10;
-    }
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(text, units[i].unit) == 0) {
-            *seconds = ((double)whole + (double)part / scale) * units[i].seconds;
-            return *seconds <= MOST_SECONDS;
-        }
-    }
-    return false;
-}
 
 #define TIMES "5, 5s, 500ms or 2m"
 
@@ -64,12 +36,12 @@ static const char *read_capture_range(const char *value, struct gp_window_rule *
 
 static const char *read_delay(const char *value, struct gp_window_rule *rule)
 {
-    return read_time(value, &rule->delay) ? NULL : "is no time; say " TIMES;
+    return gp_duration_parse(value, &rule->delay) ? NULL : "is no time; say " TIMES;
 }
 
 static const char *read_duration(const char *value, struct gp_window_rule *rule)
 {
-    return read_time(value, &rule->duration) && rule->duration > 0
+    return gp_duration_parse(value, &rule->duration) && rule->duration > 0
                ? NULL
                : "is no time of more than 0; say " TIMES;
 }
@@ -81,9 +53,10 @@ static const char *read_warm_up(const char *value, struct gp_window_rule *rule)
     if (gp_digits_read(&end, &rule->warm_up_launches) && *end == '\0')
         return NULL;
     rule->warm_up_launches = 0;
-    return read_time(value, &rule->warm_up) ? NULL
-                                            : "is neither a time, as 5s or 500ms, nor a number of "
-                                              "launches";
+    return gp_duration_parse(value, &rule->warm_up)
+               ? NULL
+               : "is neither a time, as 5s or 500ms, nor a number of "
+                 "launches";
 }
 
 static const char *read_launches(const char *value, struct gp_window_rule *rule)

@@ -21,8 +21,21 @@ struct folding {
     const char *path; /* of the profile at hand */
     struct gp_profile_position position;
     struct cli_how_ended how_ended;
-    struct gp_text *unfinished;
+    struct gp_text *unfinished, *notes; /* notes: NULL, nobody reads them */
+    bool left_out;                      /* it is noted that launches of the profile were */
 };
+
+void cli_note_added_limit(const struct gp_count *count, const char *path, bool *noted,
+                          struct gp_text *notes)
+{
+    if (*noted || count->reason.cause != GP_CAUSE_ADDED_LIMIT || !notes)
+        return;
+    *noted = true;
+    gp_text_add_linef(notes,
+                      "%s: the limit to the added time left launches out, in another run perhaps "
+                      "others; --overhead none measures all",
+                      path);
+}
 
 static void take_unfinished(void *user, const struct gp_unfinished *process)
 {
@@ -61,7 +74,9 @@ static bool take_launch(void *user, const struct gp_record *launch)
 
 static bool take_count(void *user, const struct gp_count *count)
 {
-    gp_fold_count(((struct folding *)user)->fold, count);
+    struct folding *f = user;
+    cli_note_added_limit(count, f->path, &f->left_out, f->notes);
+    gp_fold_count(f->fold, count);
     return true;
 }
 
@@ -104,6 +119,7 @@ static bool fold_files(struct folding *f, char *const *paths, int count, struct 
         gp_fold_run(f->fold);
         f->path = paths[i];
         f->how_ended = (struct cli_how_ended){.path = paths[i], .notes = notes};
+        f->left_out = false;
         if (!gp_profile_read(paths[i], &visitor, notes, why, why_size))
             return false;
         cli_note_left_out(&f->how_ended);
@@ -117,7 +133,7 @@ bool cli_fold_profiles(const struct gp_metrics *m, char *const *paths, int count
                        struct gp_side *side, struct gp_text *notes, struct gp_text *unfinished,
                        char *why, size_t why_size)
 {
-    struct folding f = {.sources = gp_sources_new(), .unfinished = unfinished};
+    struct folding f = {.sources = gp_sources_new(), .unfinished = unfinished, .notes = notes};
     f.fold = f.sources ? gp_fold_new(m, side) : NULL;
     if (!f.fold) {
         gp_sources_free(f.sources);

@@ -21,4 +21,10 @@ bool cli_select(struct gp_metrics *m, const char *list);
 /* Selects the metrics that a side has and that are defined here. False, having said why. */
 bool cli_select_side(struct gp_metrics *m, const struct gp_side *side);
 
+/* A count of the profile: where the limit to the added time left launches out a note says so, once:
+ * other runs may have other ones. `notes`: may be NULL. */
+struct gp_count;
+void cli_note_added_limit(const struct gp_count *count, const char *path, bool *noted,
+                          struct gp_text *notes);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "check/judge.h"
+#include "cli/folding.h"
 #include "cli/how_ended.h"
 #include "cli/source.h"
 #include "cli/source_lines.h"
@@ -15,7 +16,10 @@ struct judging {
     const char *path; /* of the profile at hand, until its run has begun */
     struct gp_profile_position position;
     struct cli_how_ended how_ended;
-    bool by_process; /* its name is that of its process */
+    bool by_process;  /* its name is that of its process */
+    const char *read; /* the profile that is read */
+    bool left_out;    /* it is noted that launches of it were */
+    struct gp_text *notes;
 };
 
 /* A profile is a run, with those that belong to it. */
@@ -65,7 +69,9 @@ static bool take_launch(void *user, const struct gp_record *launch)
 
 static bool take_count(void *user, const struct gp_count *count)
 {
-    gp_judge_count(((struct judging *)user)->judge, count);
+    struct judging *j = user;
+    cli_note_added_limit(count, j->read, &j->left_out, j->notes);
+    gp_judge_count(j->judge, count);
     return true;
 }
 
@@ -103,6 +109,9 @@ static void judge(struct judging *judging, char *const *paths, size_t count, boo
                                                .alone = alone};
     for (size_t i = 0; i < count; i++) {
         char why[512];
+        judging->read = paths[i];
+        judging->left_out = false;
+        judging->notes = &verdict->notes;
         if (i == 0 || !alone)
             judging->path = paths[i];
         judging->how_ended = (struct cli_how_ended){.path = paths[i], .notes = &verdict->notes};

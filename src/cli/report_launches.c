@@ -58,6 +58,8 @@ static bool print_header(void *user, const struct gp_profile_header *original)
     gp_object_put(&o, o.object, "time", gp_object_text(header->time));
     if (header->settings.sample)
         gp_object_put(&o, o.object, "sample", gp_object_text(header->settings.sample));
+    if (header->settings.overhead)
+        gp_object_put(&o, o.object, "overhead", gp_object_text(header->settings.overhead));
     if (header->settings.window)
         gp_object_put(&o, o.object, "window", gp_object_text(header->settings.window));
     if (header->settings.replay_off)

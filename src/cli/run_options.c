@@ -3,6 +3,7 @@
 #include "base/kernel_filter.h"
 #include "base/launch_choice.h"
 #include "base/log.h"
+#include "base/overhead.h"
 #include "base/sample.h"
 #include "base/size.h"
 #include "base/window_rule.h"
@@ -75,6 +76,15 @@ static bool check_sample(const char *rule)
     if (gp_sample_parse(rule, &ignored))
         return true;
     gp_say("--sample: '%s' is no rule; " GP_SAMPLE_SYNTAX, rule);
+    return false;
+}
+
+static bool check_overhead(const char *limit)
+{
+    struct gp_overhead ignored;
+    if (gp_overhead_parse(limit, &ignored))
+        return true;
+    gp_say("--overhead: '%s' is no limit; " GP_OVERHEAD_SYNTAX, limit);
     return false;
 }
 
@@ -306,6 +316,7 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_LAUNCH_COUNT] = check_count,
     [RUN_LAUNCHES] = check_launches,
     [RUN_SAMPLE] = check_sample,
+    [RUN_OVERHEAD] = check_overhead,
     [RUN_DEVICES] = check_devices,
     [RUN_TARGET] = check_target,
     [RUN_FROM_START] = check_from_start,
@@ -513,6 +524,7 @@ bool run_pass(const char *const *values)
     return pass_metrics(values) && pass_view(values) && pass_launches(values) &&
            pass_window(values) && set("GPUPROF_KERNELS", kernels) &&
            set("GPUPROF_COPIES", values[RUN_COPIES]) && set("GPUPROF_SAMPLE", values[RUN_SAMPLE]) &&
+           set("GPUPROF_OVERHEAD", values[RUN_OVERHEAD]) &&
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&

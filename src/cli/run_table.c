@@ -64,6 +64,12 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                     "(first:N), one in M (every:M), the first N and one in M of the later ones "
                     "(first:N,every:M), or ever fewer (auto)",
                     WHICH, NULL, NULL, NULL, 0, NULL},
+    [RUN_OVERHEAD] = {"overhead", 0, "LIMIT",
+                      "the most that measuring may add to the program: a share of its time so far "
+                      "(3%), a time (2s, 500ms), or none; start-up is not counted. Launches that "
+                      "are left out are timed, or counted (without --sample and --check: all is "
+                      "measured until 5 s or the program's own time were added, then 3%)",
+                      WHICH, NULL, NULL, NULL, 0, NULL},
     [RUN_DEVICES] = {"devices", 0, "LIST",
                      "only launches on these GPUs: numbers with commas between them, or 'all'",
                      WHICH, NULL, "--devices", "--devices", 0, NULL},

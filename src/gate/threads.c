@@ -47,6 +47,7 @@ static struct gp_thread *make(void)
     atomic_init(&t->admitted, false);
     atomic_init(&t->launches, 0);
     atomic_init(&t->taken, true);
+    t->skipping = NULL;
     t->next = gp_threads();
     while (!atomic_compare_exchange_weak(&threads, &t->next, t))
         ;

@@ -6,12 +6,16 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Kernels in a configuration that `skipping` has; a power of two. */
+#define GP_SKIPPING 64
+
 struct gp_thread {
     atomic_int inside;     /* the gate's, as are the two below: only the thread itself uses those */
     atomic_int calls;      /* that are inside, or about to be */
     atomic_bool admitted;  /* while `inside` says so too */
     atomic_ulong launches; /* of kernels, that were not measured; goes on where it is reused */
     atomic_bool taken;
+    void *skipping; /* launch/sampling.c's; goes on where it is reused */
     struct gp_thread *next;
 } __attribute__((aligned(64))); /* a cache line of its own */
 

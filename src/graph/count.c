@@ -91,10 +91,11 @@ struct gp_graph_node *graph_kernels_of_clone(const struct gp_graph_clone *clone,
 /* ---- at a launch ----------------------------------------------------------------------------- */
 
 /* Counts the launch of a kernel that is about to be made. */
-static bool takes(struct gp_graph_node *n)
+static bool takes(struct gp_graph_node *n, bool may_be_measured)
 {
     struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    return gp_selection_takes(&call) && gp_sampling_takes(&call, &n->turn);
+    return !gp_sampling_leaves_out(&call) && gp_selection_takes(&call) &&
+           gp_sampling_chooses(&call, may_be_measured, &n->turn) == GP_MEASURED;
 }
 
 void graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
@@ -119,7 +120,7 @@ bool graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, b
             continue;
         *selected = true;
         *unending = *unending || interest == GP_UNENDING;
-        bool counted = takes(n);
+        bool counted = takes(n, interest == GP_WANTED && !as_a_whole);
         n->taken = counted && interest == GP_WANTED && !as_a_whole;
         if (counted && !n->taken)
             graph_node_passed_over(n, interest == GP_WANTED ? GP_AS_A_WHOLE
@@ -141,7 +142,8 @@ void graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool l
         l->first = l->all++ == 0 ? n.function : l->first;
         l->key = gp_configuration_hash(&n.configuration,
                                        gp_mix(l->key, (uint64_t)(uintptr_t)n.function));
-        if (gp_kernel_interest(n.function, &n.configuration) == GP_NOT_SELECTED || !takes(&n))
+        if (gp_kernel_interest(n.function, &n.configuration) == GP_NOT_SELECTED ||
+            !takes(&n, false))
             continue;
         if (l->kernels)
             l->kernels[l->count++] = n;

@@ -8,6 +8,7 @@
 #include "graph/inside.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "gate/blocking.h"
 #include "gate/captures.h"
@@ -17,6 +18,7 @@
 #include "graph/graphs.h"
 #include "launch/kernels.h"
 #include "launch/launch.h"
+#include "launch/selection.h"
 #include "launch/session.h"
 #include "launch/timed.h"
 #include "launch/window.h"
@@ -240,7 +242,9 @@ static void launch_or_split(void *whole)
         launch_timed(w);
         return;
     }
+    gp_sampling_graph_begins(w->call.stream, graph_kernel_count(w->exec));
     bool taken = graph_is_wanted(w->exec, &why, &w->unending);
+    const double began = gp_clock_seconds();
     if (!taken || !launch_by_nodes(w, &w->result)) {
         w->result = gp_launch_plainly(&w->call);
         if (w->result == CUDA_SUCCESS)
@@ -248,6 +252,7 @@ static void launch_or_split(void *whole)
     }
     if (taken)
         graph_launched(w->exec);
+    gp_sampling_graph_ends(gp_clock_seconds() - began);
 }
 
 /* While a stream is being captured nothing is measured. A launch into that stream does not run: it

@@ -61,7 +61,7 @@ CUresult context_rests(struct gp_context *c, bool goes_on)
                           : gp_wait_for_rest(c->handle, c->event, most, &waited);
     /* The program would have waited for its launches, too. */
     if (result == CUDA_SUCCESS && held_first(c))
-        gp_added_less(fmax(0, deferred + waited - deferred_charge(c)));
+        leave_wait_to_program(c, deferred + waited);
     return result;
 }
 

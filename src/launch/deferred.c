@@ -105,7 +105,7 @@ static bool comes_to_rest(struct gp_context *c, double seconds, double waited)
         backoff_note(&c->deferred_backoff, result, rest);
     c->wait_failed = !rests && (seconds > 0 || c->wait_failed);
     if (rests && seconds > 0) /* it was the program's work, but for ours */
-        gp_added_less(fmax(0, waited + rest - deferred_charge(c)));
+        leave_wait_to_program(c, waited + rest);
     return rests;
 }
 
@@ -264,6 +264,13 @@ double deferred_charge(struct gp_context *c)
             ms += clock_charge(m->clock);
     }
     return ms / 1e3;
+}
+
+void leave_wait_to_program(struct gp_context *c, double waited)
+{
+    const double charge = deferred_charge(c);
+    gp_added_less(fmax(0, waited - charge));
+    gp_added_beside(fmax(0, charge - waited));
 }
 
 /* The progress of launches whose streams have not come to their end: there are none, none of them

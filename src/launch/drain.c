@@ -120,14 +120,16 @@ static bool is_open(const struct gp_measurement *m)
 static void drop(struct gp_measurement *m, struct gp_reason why)
 {
     struct gp_context *c = m->context;
-    if (why.cause == GP_CAUSE_COUNTERS_AWAY)
+    const bool only_timed =
+        why.cause == GP_CAUSE_COUNTERS_AWAY || why.cause == GP_CAUSE_ADDED_LIMIT;
+    if (only_timed)
         time_deferred(m);
     if (why.cause) {
         record_amend(m, 0, why);
         gp_launch_move(&m->member.state, GP_LAUNCH_ABANDON);
     }
     /* The report counts those that were only timed. */
-    if (why.cause && why.cause != GP_CAUSE_COUNTERS_AWAY) {
+    if (why.cause && !only_timed) {
         c->lost++;
         c->why_lost = why;
     }
@@ -210,15 +212,31 @@ static bool make_step(struct gp_measurement *m, const struct gp_step *step)
                                                                          : replay_step(m, step);
 }
 
-/* Makes the steps of all launches that wait. */
+/* In the first step of a kind the session goes there: that part is the batch's. */
+static void note_shared(struct gp_measurement *m, const struct gp_step *step, unsigned *kinds,
+                        double seconds)
+{
+    const unsigned kind = 1u << step->kind;
+    if (!(*kinds & kind))
+        m->not_ours += fmax(0, seconds - limit_usual(GP_LIMIT_LAUNCH));
+    if (!(*kinds & kind))
+        m->context->amended -= fmax(0, seconds - limit_usual(GP_LIMIT_LAUNCH));
+    *kinds |= kind;
+}
+
+/* Makes the steps of all launches that wait, as far as the limit permits. */
 static void make_steps(struct gp_context *c)
 {
     struct gp_step step;
+    unsigned kinds = 0;
     while (context_goes_on(c) && gp_collection_next(c->collection, NULL, &step)) {
         struct gp_measurement *m = measurement_of(step.member);
         const double began = gp_clock_seconds();
-        gp_collection_stepped(c->collection, &step, make_step(m, &step));
+        const bool permitted = step_is_permitted(m, &step);
+        gp_collection_stepped(c->collection, &step, permitted && make_step(m, &step));
         amend(m, began);
+        if (permitted)
+            note_shared(m, &step, &kinds, gp_clock_seconds() - began);
     }
 }
 
@@ -235,7 +253,17 @@ void drain_context(struct gp_context *c, bool alive)
         note_idle(c);
     /* While a stream is captured nobody has waited for the context. */
     held_release_written(c, alive && gp_captures() == 0);
-    struct gp_reason why = held_first(c) ? not_to_be_replayed(c, alive) : GP_NO_REASON;
+    const double began = gp_clock_seconds();
+    unsigned launches = 0;
+    for (const struct gp_measurement *m = held_first(c); m; m = held_next(m))
+        launches++;
+    c->amended = 0;
+    struct gp_reason why = launches > 0 ? not_to_be_replayed(c, alive) : GP_NO_REASON;
+    const double drain =
+        limit_takes_all() ? limit_usual(GP_LIMIT_DRAIN) : limit_predicts(GP_LIMIT_DRAIN);
+    if (launches > 0 && !why.cause && !limit_permits_in_drain(drain))
+        why = GP_LEFT_IN_DRAIN;
+    const bool drained = !why.cause;
     c->gpu->stays.read = c->gpu->stays.read || (c == c->gpu->holder && records_wait(c));
     if (!why.cause) {
         verify_parts(c);
@@ -253,6 +281,8 @@ void drain_context(struct gp_context *c, bool alive)
     if (!c->busy)
         records_settle(c, alive && !c->dead);
     free_retired(c, alive);
+    if (drained)
+        limit_drained(launches, gp_clock_seconds() - began - c->amended);
 }
 
 static bool is_reached(const void *copy, CUdeviceptr address, uint64_t bytes)

@@ -41,6 +41,7 @@ void held_enter(struct gp_measurement *m, struct gp_held_copy *copy)
     /* Passes are to come, if there was none: before its module goes. */
     m->kernel->collected = true;
     atomic_fetch_add(&held_launches, 1);
+    limit_promise(1);
 }
 
 static struct gp_measurement *first_that_waits(struct gp_measurement *m)
@@ -68,6 +69,7 @@ static void free_copy(struct gp_measurement *m)
         clock_give_back(&m->context->clocks, m->clock);
     m->clock = NULL;
     atomic_fetch_sub(&held_launches, 1);
+    limit_promise(-1);
 }
 
 /* To ask an event would end a capture. */

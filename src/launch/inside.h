@@ -5,6 +5,7 @@
 
 #include "base/configuration.h"
 #include "base/hash.h"
+#include "base/overhead.h"
 #include "base/sample.h"
 #include "base/text.h"
 #include "code/addresses.h"
@@ -16,6 +17,7 @@
 #include "launch/again.h"
 #include "launch/contexts.h"
 #include "launch/launch.h"
+#include "launch/selection.h"
 #include "memory/pause.h"
 #include "memory/snapshot.h"
 #include "metrics/metrics.h"
@@ -37,6 +39,11 @@ struct gp_timed_stream;
 /* Why no launch of a kernel is measured: one was waited for in vain, or its name tells. */
 #define GP_DOES_NOT_END GP_REASON(DOES_NOT_END)
 #define GP_COMMUNICATES GP_REASON(COMMUNICATES)
+
+/* Why a launch is only timed of which the limit to the added time permits no passes. */
+#define GP_LEFT_IN_DRAIN                                                                         \
+    GP_REASON_TEXT(ADDED_LIMIT, "only timed, as its passes would have added more time than the " \
+                                "limit (GPUPROF_OVERHEAD)")
 
 /* Why a launch is only timed that could not wait for the session of its GPU. */
 #define GP_COUNTERS_AWAY                                                                       \
@@ -173,10 +180,10 @@ void results_open_profile(void);
 
 const struct gp_metrics *results_metrics(void);
 
-/* Takes the facts of a device, the record of a launch (`noted`: by results_note). The gate is
- * closed or the caller is alone. */
+/* Takes the facts of a device, the record of a launch (`noted`: by results_note), of which the
+ * answer is gp_summary_scatter. The gate is closed or the caller is alone. */
 void results_device(const struct gp_device *device);
-void results_launch(const struct gp_record *launch, bool noted);
+double results_launch(const struct gp_record *launch, bool noted);
 /* Writes the known part of a launch that will be recorded later, in case the process ends before;
  * `noted`: once more. duration_ns: its time, 0 or less where that is not known. */
 void results_note(const struct gp_record *launch, double duration_ns, bool noted);
@@ -235,20 +242,164 @@ void whole_times_write(const struct gp_whole_times *times, struct gp_writer *wri
 /* True while the tool is at work: counters of launches are absent, with the cause PROGRAMS_TOOL. */
 bool tool_at_work(void);
 
+/* ---- the worth of measurements (worth.c) ----------------------------------------------------- */
+
+/* A group. All zero: no launch of it is known. */
+struct gp_worth {
+    uint64_t launches;    /* that the program made */
+    uint64_t taken;       /* of these, measured or about to be */
+    uint64_t timed;       /* of which the time is known */
+    double seconds;       /* that those took on the GPU */
+    uint64_t values;      /* measurements that came to their end with a value */
+    double scatter;       /* relative standard deviation of the value that scatters most; of two or
+                           * more */
+    uint64_t first, last; /* numbers of launches among all: its first and its last one */
+    double beginning;     /* gp_prices.first, as it was at the last one */
+};
+
+/* The cost of the next step, as it is predicted. */
+struct gp_prices {
+    double first;  /* to begin with the kernel: instrumentation. 0: it was measured before */
+    double launch; /* to measure one launch, in the mean */
+    double now;    /* the most that it may take, if it is begun now, `first` included */
+    double timing; /* to take the time of a launch, and no more */
+};
+
+/* The money: seconds that may be added up to now, and the part that is neither spent nor promised
+ * to launches that wait for their measurement. */
+struct gp_money {
+    double all, left;
+};
+
+/* Groups beyond so many do not count for the price. */
+#define GP_MOST_WORTHS 4096
+
+struct gp_worth_rule {
+    const struct gp_worth *groups[GP_MOST_WORTHS]; /* each with a launch */
+    unsigned count;
+    uint64_t launches;            /* all of them */
+    uint64_t once, twice;         /* groups with exactly one launch, two launches */
+    uint64_t timed;               /* launches of which the time is known */
+    double seconds;               /* that those took */
+    double on_firsts, on_timings; /* money that went into first measurements, and into times */
+    double scatters;              /* sum of the groups' scatter, and the number of those groups */
+    unsigned scattering;
+    double dearest;      /* first measurement that is still to be made */
+    double price;        /* error for a second; a purchase that takes away less is not made */
+    uint64_t planned_at; /* launches, when the price was found */
+    double planned_left; /* money then */
+};
+
+/* A launch of the group is about to be made. *skips becomes the number of further launches of it
+ * that need not be asked for: they are only counted, and worth_count adds them later. */
+enum gp_choice worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
+                            const struct gp_prices *prices, const struct gp_money *money,
+                            unsigned *skips);
+
+/* A launch that was not chosen to be measured is measured all the same. */
+void worth_take(struct gp_worth_rule *rule, struct gp_worth *group, const struct gp_prices *prices);
+
+/* Counts launches of the group for which the rule was not asked. */
+void worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t launches,
+                 enum gp_choice choice, const struct gp_prices *prices);
+
+/* The time of a launch is known; a measurement has ended, and the values so far scatter so. */
+void worth_time(struct gp_worth_rule *rule, struct gp_worth *group, double seconds);
+void worth_value(struct gp_worth_rule *rule, struct gp_worth *group, double scatter);
+
+/* Half of the confidence interval (95 %) of a mean of so many values, relative to it; 1 where there
+ * is no value, or it would be more. */
+double worth_error(double scatter, double values);
+
+/* ---- the limit to the added time (limit.c) --------------------------------------------------- */
+
+/* The seconds that a step takes, as learned of those before: a mean in which newer ones count more,
+ * and the mean distance from it. All zero is no prediction. */
+struct gp_prediction {
+    double mean, distance;
+    unsigned count;
+};
+void prediction_learn(struct gp_prediction *p, double seconds);
+/* The most that the next step may take, as far as that can be known. */
+double prediction_most(const struct gp_prediction *p);
+
+/* The steps that cannot be divided. */
+enum gp_limit_step {
+    GP_LIMIT_LAUNCH, /* a launch: its copies and waits, and its passes in a drain */
+    GP_LIMIT_KERNEL, /* the first passes of a kernel: it is instrumented */
+    GP_LIMIT_DRAIN,  /* a drain, but for the passes of its launches */
+    GP_LIMIT_SWITCH, /* the session goes to another context */
+    GP_LIMIT_GRAPH,  /* a graph is launched by nodes, for each node */
+    GP_LIMIT_TIMING, /* two events around a launch */
+    GP_LIMIT_STEPS
+};
+
+/* Until this is said there is no limit. Before the first launch. */
+void limit_start(const struct gp_overhead *overhead);
+
+/* True where there is a limit. */
+bool limit_is_set(void);
+/* True while all is measured that can be: there is no limit, or the default one was not reached. */
+bool limit_takes_all(void);
+/* The default limit is reached: from here on it is a share. Says so, once. */
+void limit_is_reached(void);
+
+/* The money for worth_choose. */
+struct gp_money limit_money(void);
+/* Whether so many seconds may be spent now, beside the drains to come. */
+bool limit_permits(double seconds);
+/* Predictions by means answer here, not the most that steps may take: for the default limit, until
+ * it is reached. */
+bool limit_permits_as_usual(double seconds);
+/* Whether a drain may go on, which has begun, with a step that takes so long. */
+bool limit_permits_in_drain(double seconds);
+
+double limit_predicts(enum gp_limit_step step);
+double limit_usual(enum gp_limit_step step);
+void limit_took(enum gp_limit_step step, double seconds);
+
+/* Launches wait for a drain, or do not any more; and a kernel of one is to be instrumented there.
+ */
+void limit_promise(int launches);
+void limit_promise_kernel(void);
+/* A drain of so many launches took so long, beside their passes. */
+void limit_drained(unsigned launches, double seconds);
+/* Launches that share a drain, in the mean. */
+double limit_usual_batch(void);
+
+/* A launch is made into that stream. */
+void limit_notes_stream(const void *stream);
+
+/* Fills in the members of the limit, where there is one that was given, or was reached. The first
+ * answer stands: the report that comes behind it is no step. */
+void limit_sum_up(struct gp_end *end);
+
 /* ---- how often each kernel was launched (tallies.c) ------------------------------------------ */
 
 /* Memory is bounded: kernels and configurations beyond so many share one count. */
 #define GP_MAX_TALLIES 65536
 
+/* A kernel in all its configurations. */
+struct gp_kernel_worth {
+    bool begun;   /* a launch of it was chosen, so that it is instrumented */
+    bool learned; /* the time that this took */
+};
+
 struct gp_tally {
     struct gp_count what; /* but for the launches, which are here */
     atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
-    uint64_t noted; /* launches that tallies_visit_new has visited */
+    uint64_t noted;                 /* launches that tallies_visit_new has visited */
+    struct gp_kernel_worth *kernel; /* NULL: of the shared count */
+    /* For the limit, locked there (within_limit.c). */
+    struct gp_worth worth;
+    struct gp_prediction cost; /* of a measurement */
+    unsigned in_vain;          /* launches that were chosen, and could not be measured */
     struct gp_tally *_Atomic next;
 };
 
 /* The counts of launches like this one, never NULL. */
-struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp_launch *call);
+struct gp_tally *tally_of_kernel(const char *kernel, int device,
+                                 const struct gp_configuration *configuration);
 
 /* Visits every count but the shared one, in the order of first launches, and behind each how many
  * of its launches were passed over. Waits for nobody: it is for the end of the process. */
@@ -273,8 +424,28 @@ bool tally_kernel_is_counted(const char *kernel);
 /* Until this is said, every launch is measured. Before the first launch. */
 void sampling_start(const struct gp_sample *sample);
 
+/* ---- the choice of launches within the limit (within_limit.c) ---------------------------------
+ */
+
+/* Chooses for a launch of the count, and counts it for the rule. *skips becomes the number of
+ * further launches of it that are left out in any case. */
+enum gp_choice within_limit_choose(struct gp_tally *tally, const struct gp_launch *call,
+                                   unsigned *skips);
+/* A launch that was left out in any case. */
+void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
+/* A launch that was chosen has no measurement. */
+void within_limit_in_vain(struct gp_tally *tally);
+
+/* A launch has its record: its time and values count for the rule. `cost`: seconds that it took to
+ * measure, without its own run, and the part that launches of its batch share. `scatter`: as of
+ * gp_summary_scatter. */
+void within_limit_learn(const struct gp_record *launch, bool only_timed, double cost,
+                        double scatter);
+
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);
+/* A kernel cannot be measured from here on: threads that left it out for a while ask again. */
+void sampling_asks_again(void);
 
 /* ---- the window (window.c) ------------------------------------------------------------------- */
 
@@ -299,6 +470,9 @@ void window_sum_up(struct gp_end *end);
 void window_end(const char *text);
 
 /* ---- the choice of launches (selection.c) ---------------------------------------------------- */
+
+/* True where the user chooses launches by their numbers, so that each is to be counted. */
+bool selection_counts(void);
 
 /* Reads GPUPROF_KERNELS, GPUPROF_DEVICES and GPUPROF_LAUNCHES, and reports mistakes in them. Until
  * this is called every launch is taken. Before the first launch. */
@@ -615,6 +789,7 @@ struct gp_context {
     struct gp_reason no_snapshot;       /* why there can be none; none while there may be */
     struct gp_measurement *launches;    /* of its batch, in their order */
     struct gp_measurement *unwritten;   /* given up, and their copies are still to be written */
+    double amended;                     /* seconds that passes of launches took, in this drain */
     unsigned lost;                      /* so many of them were, which is still to be said */
     struct gp_reason why_lost;
     bool counts_hardware;      /* there is a session, since the first of those */
@@ -813,9 +988,10 @@ struct gp_measurement {
     struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
     struct gp_reason not_replayed; /* why it cannot run again */
     struct gp_reason broken_off;   /* why a pass could not be made */
-    unsigned runs;                 /* of the kernel */
-    double most_ms;                /* the kernel took no longer in a pass; 0: not known */
-    double launching;              /* seconds that the call of the program's own launch took */
+    double not_ours;   /* seconds of its record's: its own run, and work that its batch shares */
+    unsigned runs;     /* of the kernel */
+    double most_ms;    /* the kernel took no longer in a pass; 0: not known */
+    double launching;  /* seconds that the call of the program's own launch took */
     double seconds;    /* the program's own run took, as the host saw it; 0: not known */
     bool time_is_late; /* its end was marked when the host saw it, in any state */
     uint64_t restored_bytes;
@@ -886,7 +1062,7 @@ void read_launch_clock(struct gp_measurement *m);
 
 /* The kernel took so long: the program would have waited for it, and have launched others
  * meanwhile. */
-void leave_to_program(const struct gp_measurement *m, double seconds);
+void leave_to_program(struct gp_measurement *m, double seconds);
 
 /* Records an event behind the launch, in its stream. */
 CUresult record_launch_event(const struct gp_launch *call, CUevent event);
@@ -901,6 +1077,9 @@ void context_died(struct gp_measurement *m, CUresult error);
 
 /* ---- its replays (replay.c) ------------------------------------------------------------------ */
 
+/* True where the limit to the added time permits the step of the launch. Else its reason says so.
+ */
+bool step_is_permitted(struct gp_measurement *m, const struct gp_step *step);
 /* Makes a step of the launch: a replay. False where it did not end well; m->broken_off says why. */
 bool replay_step(struct gp_measurement *m, const struct gp_step *step);
 /* Makes all steps of a launch that cannot wait, a replay each. */
@@ -1027,6 +1206,11 @@ double deferred_wait(struct gp_context *c);
 /* The most seconds that our own work in front of launches may have taken of a wait for the context,
  * which is idle now; the rest was the program's. Each launch is asked once. */
 double deferred_charge(struct gp_context *c);
+
+/* A wait of so many seconds for the context, which is idle now, was the program's, but for the work
+ * of ours in front of its launches: that is added, and where the program itself has waited for it
+ * counts as work beside. */
+void leave_wait_to_program(struct gp_context *c, double waited);
 
 /* The first passes of the launch, in a drain: others make them at the launch. */
 void measure_in_drain(struct gp_measurement *m);

@@ -314,6 +314,7 @@ void kernel_refuse(struct gp_kernel *kernel, struct gp_reason why)
     kernel->unending = true;
     kernel->refused = why;
     atomic_store(&kernel->is_refused, true);
+    sampling_asks_again();
     uint64_t code = code_of(kernel);
     pthread_rwlock_wrlock(&lock);
     remember(kernel->name, code, why);

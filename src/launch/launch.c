@@ -199,14 +199,15 @@ bool gp_launch_leave_memory(void)
 
 /* Asked of every launch, so the quick questions come first. A launch that is captured into a graph
  * does not run: it is not counted. */
-static bool is_taken(const struct gp_launch *call, enum gp_interest interest, bool captures,
-                     uint64_t *turn)
+static enum gp_choice choose(const struct gp_launch *call, enum gp_interest interest, bool captures,
+                             uint64_t *turn)
 {
     if (interest == GP_NOT_SELECTED)
-        return false;
+        return GP_ONLY_COUNTED;
     if (captures && gp_stream_is_capturing(call->stream, call->per_thread_stream, false))
-        return false;
-    return gp_selection_takes(call) && gp_sampling_takes(call, turn);
+        return GP_ONLY_COUNTED;
+    return gp_selection_takes(call) ? gp_sampling_chooses(call, interest == GP_WANTED, turn)
+                                    : GP_ONLY_COUNTED;
 }
 
 /* While anything is captured nothing is measured. */
@@ -358,8 +359,10 @@ static CUresult launch(const struct gp_launch *call)
     uint64_t turn;
     enum gp_passed_over why;
     enum gp_interest interest = gp_kernel_interest(call->function, &call->configuration);
-    bool taken = is_taken(call, interest, captures, &turn);
-    if (taken && gp_is_only_timed(call->stream))
+    const enum gp_choice choice = choose(call, interest, captures, &turn);
+    const bool taken = choice == GP_MEASURED;
+    if ((taken && gp_is_only_timed(call->stream)) ||
+        (choice == GP_ONLY_TIMED && interest == GP_WANTED && !captures))
         return launch_timed(call);
     if (taken && may_be_measured(call, interest, captures, &why) && lock_gate(&why)) {
         if (launch_deferred(call, &result))
@@ -373,6 +376,8 @@ static CUresult launch(const struct gp_launch *call)
     }
     if (taken && !launched)
         gp_sampling_passed_over(call, why);
+    if (choice == GP_ONLY_TIMED)
+        gp_sampling_passed_over(call, GP_LEFT_OUT);
     /* Never with the gate locked: where much is launched already it waits until some of that has
      * ended, and that may wait for a call that enters the gate. */
     if (!launched)
@@ -394,7 +399,8 @@ static void launch_at_work(void *launching)
 CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
-    if (!gp_session_measures() || !window_takes(call) || kernel_is_left_out(call->function))
+    if (!gp_session_measures() || !window_takes(call) || kernel_is_left_out(call->function) ||
+        gp_sampling_leaves_out(call))
         return pass(call);
     gp_run_internal_work(launch_at_work, &l);
     return l.result;

@@ -40,6 +40,7 @@ enum gp_passed_over {
     GP_AS_A_WHOLE,
     GP_AFTER_END,
     GP_TIMED_AS_A_WHOLE,
+    GP_LEFT_OUT,
     GP_PASSED_OVER_KINDS,
 };
 

@@ -146,6 +146,7 @@ static bool leave(struct gp_context *c, double *took)
 static bool move_to(struct gp_context *c, struct gp_reason *why)
 {
     struct gp_gpu *g = c->gpu;
+    static bool started;
     const bool is_switch = g->facts.collector && g->last != c;
     double took = 0;
     *why = GP_NO_REASON;
@@ -163,6 +164,11 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
     }
     if (came)
         note_session(c);
+    if (!started)
+        gp_added_start_up(gp_clock_seconds() - began);
+    else
+        limit_took(GP_LIMIT_SWITCH, took + gp_clock_seconds() - began);
+    started = true;
     if (is_switch && g->facts.collector->leave)
         stays_switched(&g->stays, took + gp_clock_seconds() - began);
     return came;
@@ -198,7 +204,8 @@ bool context_may_have_session(const struct gp_context *c, bool in_need)
     const double now = gp_clock_seconds();
     if (!context_is_away(c))
         return c->collection != NULL;
-    return !c->not_come.cause && now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
+    return !c->not_come.cause && limit_permits(limit_predicts(GP_LIMIT_SWITCH)) &&
+           now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
            (in_need || !g->holder || now >= stays_end(&g->stays, waits_since(c)));
 }
 

@@ -167,8 +167,9 @@ static CUresult run_programs(struct gp_measurement *m)
     return result;
 }
 
-void leave_to_program(const struct gp_measurement *m, double seconds)
+void leave_to_program(struct gp_measurement *m, double seconds)
 {
+    m->not_ours += seconds;
     gp_added_less(seconds - m->launching);
 }
 

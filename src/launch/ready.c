@@ -61,7 +61,7 @@ static bool is_idle(struct gp_context *c)
     c->busy = result == CUDA_ERROR_NOT_READY;
     /* The program would have waited for it later; but not to learn that there is nothing. */
     if (!c->busy && waited > TELLING_SECONDS)
-        gp_added_less(fmax(0, waited - deferred_charge(c)));
+        leave_wait_to_program(c, waited);
     if (c->busy)
         gp_say_limited(&once, 1,
                        "other work on the GPU does not end; launches beside it are not measured");
@@ -164,6 +164,7 @@ static bool refuse_polling(struct gp_kernel *kernel, const struct gp_launch *cal
         "single warp are not measured; with GPUPROF_TIMEOUT=SECONDS they are waited for",
         kernel_shown(kernel));
     atomic_store(&kernel->waits_for_host, true);
+    sampling_asks_again();
     return true;
 }
 

@@ -69,6 +69,7 @@ void record_amend(struct gp_measurement *m, double added_ms, struct gp_reason br
 {
     m->record.passes = m->runs;
     m->record.overhead_ms += added_ms;
+    m->context->amended += added_ms / 1e3;
     m->record.restored_bytes = m->restored_bytes;
     m->record.skipped = broken_off;
     m->not_run = gp_reason_or(broken_off, m->not_run_at_first);
@@ -130,7 +131,8 @@ static void read_and(void (*take)(const struct gp_measurement *), struct gp_meas
 
 static void take_whole(const struct gp_measurement *m)
 {
-    results_launch(&m->record, m->early != GP_EARLY_NONE);
+    const double scatter = results_launch(&m->record, m->early != GP_EARLY_NONE);
+    within_limit_learn(&m->record, false, m->record.overhead_ms / 1e3 - m->not_ours, scatter);
 }
 
 static void take_early(const struct gp_measurement *m)

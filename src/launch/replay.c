@@ -254,6 +254,20 @@ bool replay_step(struct gp_measurement *m, const struct gp_step *step)
     return ended;
 }
 
+/* A kernel that was not measured before is instrumented in the step. */
+bool step_is_permitted(struct gp_measurement *m, const struct gp_step *step)
+{
+    if (!limit_is_set() || !step->member)
+        return true;
+    double seconds = step->ms / 1e3;
+    if (gp_step_is_instrumented(step->kind) && !tally_kernel_is_counted(m->kernel->name))
+        seconds = fmax(seconds, limit_predicts(GP_LIMIT_KERNEL));
+    if (limit_permits_in_drain(seconds))
+        return true;
+    m->broken_off = GP_LEFT_IN_DRAIN;
+    return false;
+}
+
 /* An instrumented pass that could not be made in one way may be made in another. */
 void replay_at_once(struct gp_measurement *m)
 {
@@ -264,7 +278,7 @@ void replay_at_once(struct gp_measurement *m)
         const bool instrumented = gp_step_is_instrumented(step.kind);
         if (instrumented && broken_off_in_code)
             m->broken_off = GP_NO_REASON;
-        const bool well = replay_step(m, &step);
+        const bool well = step_is_permitted(m, &step) && replay_step(m, &step);
         broken_off_in_code = instrumented && !well;
         gp_collection_stepped(c, &step, well);
     }

@@ -57,14 +57,16 @@ void results_device(const struct gp_device *device)
     pthread_mutex_unlock(&results.records);
 }
 
-void results_launch(const struct gp_record *launch, bool noted)
+double results_launch(const struct gp_record *launch, bool noted)
 {
     pthread_mutex_lock(&results.records);
     gp_summary_launch(results.summary, launch);
+    const double scatter = gp_summary_scatter(results.summary, launch);
     checks_launch(launch);
     gp_printing_launch(launch);
     recording_launch(launch, noted);
     pthread_mutex_unlock(&results.records);
+    return scatter;
 }
 
 void results_note(const struct gp_record *launch, double duration_ns, bool noted)
@@ -199,6 +201,7 @@ void results_open_profile(void)
 {
     gp_summary_settings(results.summary, &user_settings.recorded);
     user_settings.recorded.sample = gp_summary_get_settings(results.summary)->sample;
+    user_settings.recorded.overhead = gp_summary_get_settings(results.summary)->overhead;
     user_settings.recorded.window = gp_summary_get_settings(results.summary)->window;
     recording_prepare(results.summary);
 }
@@ -291,6 +294,8 @@ static void count_added(void)
     double added = gp_added_seconds();
     struct gp_end end = {.added_seconds = added - counted,
                          .seconds = counted > 0 ? 0 : gp_process_seconds()};
+    if (counted == 0)
+        limit_sum_up(&end);
     window_sum_up(&end);
     gp_summary_end(results.summary, &end);
     counted = added;
@@ -398,6 +403,7 @@ void results_end(bool gave_up, uint64_t launches)
     write_metrics_file(&totals);
     gp_text_free(&totals);
     struct gp_end end = {.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()};
+    limit_sum_up(&end);
     window_sum_up(&end);
     recording_end(&end);
     pthread_mutex_unlock(&results.records);

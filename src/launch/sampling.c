@@ -4,11 +4,17 @@
 #include "launch/selection.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "gate/captures.h"
+#include "gate/internal_work.h"
+#include "gate/threads.h"
 #include "gate/waits.h"
+#include "launch/contexts.h"
 #include "launch/kernels.h"
+#include "memory/divided.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -93,16 +99,22 @@ static struct gp_tally *ask(const struct gp_launch *call)
     if (gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
         device = 0; /* the launch will fail, or go to a stream of another context */
     gp_kernel_add_name(call->function, &name);
-    struct gp_tally *tally = tally_of_kernel(gp_text_string(&name), device, call);
+    struct gp_tally *tally = tally_of_kernel(gp_text_string(&name), device, &call->configuration);
     gp_text_free(&name);
     return tally;
 }
 
-static struct gp_tally *tally_of(const struct gp_launch *call)
+static struct key key_of(const struct gp_launch *call)
 {
     struct key key = {.function = call->function, .configuration = call->configuration};
     if (gp_cuda.cuCtxGetCurrent(&key.context) != CUDA_SUCCESS)
         key.context = NULL;
+    return key;
+}
+
+static struct gp_tally *tally_of(const struct gp_launch *call)
+{
+    const struct key key = key_of(call);
     uint64_t hash = hash_of(&key);
     struct stripe *stripe = &stripes[hash >> 32 & (STRIPES - 1)];
 
@@ -121,10 +133,83 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
     return tally;
 }
 
+/* ---- launches that are left out for a while -------------------------------------------------- */
+
+/* The next launches of a group that the calling thread need not ask for. */
+struct skipping {
+    struct key key;
+    struct gp_tally *tally;
+    unsigned left, skipped;
+    unsigned long forgotten; /* times_forgotten, as it was */
+};
+
+static atomic_ulong times_forgotten;
+
+static struct skipping *skipping_of(const struct key *key)
+{
+    struct gp_thread *own = gp_thread_own;
+    if (!own)
+        return NULL;
+    if (!own->skipping)
+        own->skipping = calloc(GP_SKIPPING, sizeof(struct skipping));
+    struct skipping *all = own->skipping;
+    return all ? &all[hash_of(key) >> 32 & (GP_SKIPPING - 1)] : NULL;
+}
+
+static void settle(struct skipping *s)
+{
+    if (s->skipped > 0)
+        within_limit_skipped(s->tally, s->skipped);
+    s->skipped = 0;
+}
+
+static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
+{
+    struct key key = key_of(call);
+    struct skipping *s = skips > 0 && !selection_counts() ? skipping_of(&key) : NULL;
+    atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
+    if (!s)
+        return;
+    settle(s);
+    *s = (struct skipping){
+        .key = key, .tally = tally, .left = skips, .forgotten = atomic_load(&times_forgotten)};
+}
+
+/* The look-up of the last one of a row is made once more and timed, and stands for all of it. */
+static void settle_row(const struct gp_launch *call, struct skipping *s)
+{
+    const uint64_t began = gp_clock_ns();
+    const struct key key = key_of(call);
+    const bool same = memcmp(&skipping_of(&key)->key, &key, sizeof(key)) == 0;
+    const uint64_t ns = gp_clock_ns() - began;
+    gp_added_beside(same ? 1e-9 * (double)ns * s->skipped : 0);
+    gp_internal_work_begins();
+    settle(s);
+    gp_internal_work_ends();
+}
+
+bool gp_sampling_leaves_out(const struct gp_launch *call)
+{
+    struct gp_thread *own = gp_thread_own;
+    if (!own || !own->skipping || gp_captures() > 0 || (gp_any_held() && gp_divided_any()))
+        return false;
+    const struct key key = key_of(call);
+    struct skipping *s = skipping_of(&key);
+    if (!s || !s->left || memcmp(&s->key, &key, sizeof(key)) != 0 ||
+        s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
+        return false;
+    atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
+    s->skipped++;
+    if (--s->left == 0)
+        settle_row(call, s);
+    return true;
+}
+
 static void suggest_fewer(uint64_t taken)
 {
     static struct gp_say_limit once;
-    if (rule.first || rule.every || taken == 0 || taken % MANY_ALIKE != 0)
+    if (rule.first || rule.every || limit_is_set() || taken == 0 || taken % MANY_ALIKE != 0)
         return;
     double seconds = gp_added_seconds();
     if (seconds > fmin(LONG_RUN, LONG_TIMES * gp_wait_first_limit()))
@@ -135,26 +220,44 @@ static void suggest_fewer(uint64_t taken)
                        seconds, taken);
 }
 
-bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn)
+enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_measured,
+                                   uint64_t *turn)
 {
     struct gp_tally *tally = tally_of(call);
     uint64_t before = atomic_fetch_add(&tally->launches, 1);
+    unsigned skips;
     if (!gp_sample_takes(&rule, before))
-        return false;
+        return GP_ONLY_COUNTED;
+    if (limit_is_set() && may_be_measured) {
+        enum gp_choice choice = within_limit_choose(tally, call, &skips);
+        if (choice == GP_ONLY_COUNTED)
+            leave_out(tally, call, skips);
+        if (choice != GP_MEASURED)
+            return choice;
+    }
     uint64_t taken = atomic_fetch_add(&tally->taken, 1);
     suggest_fewer(taken);
     if (turn)
         *turn = taken;
-    return true;
+    return GP_MEASURED;
 }
 
 void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why)
 {
-    atomic_fetch_add(&tally_of(call)->passed_over[why], 1);
+    struct gp_tally *tally = tally_of(call);
+    atomic_fetch_add(&tally->passed_over[why], 1);
+    if (limit_is_set() && why != GP_LEFT_OUT)
+        within_limit_in_vain(tally);
+}
+
+void sampling_asks_again(void)
+{
+    atomic_fetch_add(&times_forgotten, 1);
 }
 
 void sampling_forget(void)
 {
+    sampling_asks_again();
     for (size_t i = 0; i < STRIPES; i++) {
         struct stripe *stripe = &stripes[i];
         struct known *k, *next;

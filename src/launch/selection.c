@@ -161,6 +161,11 @@ static bool takes(const struct gp_launch *call, const struct gp_text *name, CUco
     return before >= rules->launches.skip && before - rules->launches.skip < rules->launches.count;
 }
 
+bool selection_counts(void)
+{
+    return selection.active;
+}
+
 bool gp_selection_takes(const struct gp_launch *call)
 {
     if (!selection.active)

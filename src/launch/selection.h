@@ -11,10 +11,25 @@
 /* Asked once for each launch that is about to be made, in the context that is current. */
 bool gp_selection_takes(const struct gp_launch *call);
 
-/* Counts a launch that is about to be made, in the context that is current. True when it is to be
- * measured; *turn (may be NULL) is then how many launches of the same kernel and configuration were
- * to be measured before it. */
-bool gp_sampling_takes(const struct gp_launch *call, uint64_t *turn);
+/* How a launch is measured. */
+enum gp_choice { GP_ONLY_COUNTED, GP_ONLY_TIMED, GP_MEASURED };
+
+/* Counts a launch that is about to be made, in the context that is current, and chooses whether it
+ * is to be measured. The limit to the added time is not asked for one that cannot be: it adds
+ * nothing. *turn (may be NULL) is then how many launches of the same kernel and
+ * configuration were to be measured before it. */
+enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_measured,
+                                   uint64_t *turn);
+
+/* True where the calling thread knows that the limit to the added time leaves this launch out: then
+ * it is counted. No lock is taken. */
+bool gp_sampling_leaves_out(const struct gp_launch *call);
+
+/* Between these the launches that are chosen are kernels of one graph with so many, which is
+ * launched into that stream, by nodes if one of them is to be measured: then it took so many
+ * seconds for that. */
+void gp_sampling_graph_begins(CUstream stream, unsigned kernels);
+void gp_sampling_graph_ends(double seconds);
 
 /* One that was to be measured could not be, and has no record. */
 void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why);

@@ -1,5 +1,7 @@
 #include "launch/session.h"
 
+#include "base/added_time.h"
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/launch_choice.h"
 #include "base/log.h"
@@ -203,5 +205,7 @@ void gp_session_start(void)
         atomic_store(&session.state, IDLE);
         return;
     }
+    const double began = gp_clock_seconds();
     gp_run_internal_work(start, NULL);
+    gp_added_start_up(gp_clock_seconds() - began);
 }

@@ -49,6 +49,22 @@ static void read_sample(void)
     sampling_start(&sample);
 }
 
+/* Runs that are compared choose their launches alike, so no limit by time holds for these, nor
+ * where the user chooses. */
+static void read_overhead(void)
+{
+    const char *text = secure_getenv("GPUPROF_OVERHEAD"), *check = secure_getenv("GPUPROF_CHECK");
+    const bool chosen = user_settings.recorded.sample || (check && *check);
+    struct gp_overhead overhead = {.kind = chosen ? GP_OVERHEAD_NONE : GP_OVERHEAD_DEFAULT};
+    if (text && *text && !gp_overhead_parse(text, &overhead))
+        gp_say("GPUPROF_OVERHEAD=%.100s%s: no limit; " GP_OVERHEAD_SYNTAX "; %s", text,
+               strlen(text) > 100 ? "..." : "",
+               chosen ? "there is none" : "it is that of a run without it");
+    else if (text && *text)
+        user_settings.recorded.overhead = text;
+    limit_start(&overhead);
+}
+
 static void read_window(void)
 {
     const char *text = secure_getenv("GPUPROF_WINDOW");
@@ -69,6 +85,7 @@ static void read_window(void)
 void settings_read_recorded(void)
 {
     read_sample();
+    read_overhead();
     read_window();
     int replay = WORD_OF("GPUPROF_REPLAY", "on or later (the default), off or now", "on", "off",
                          "now", "later");

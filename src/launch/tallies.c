@@ -24,6 +24,7 @@ struct hashed_tally {
 struct named_kernel {
     struct hashed_tally *tallies;
     bool counted; /* a launch of it was */
+    struct gp_kernel_worth worth;
     UT_hash_handle hh;
     char name[];
 };
@@ -81,6 +82,7 @@ static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
         return NULL;
     }
     struct gp_count *what = &t->tally.what;
+    t->tally.kernel = &kernel->worth;
     what->kernel = kernel->name;
     what->device = key->device;
     what->configuration = key->configuration;
@@ -110,9 +112,10 @@ static struct gp_tally *find(const char *name, const struct key *key)
     return kernel ? make(kernel, key) : NULL;
 }
 
-struct gp_tally *tally_of_kernel(const char *kernel, int device, const struct gp_launch *call)
+struct gp_tally *tally_of_kernel(const char *kernel, int device,
+                                 const struct gp_configuration *configuration)
 {
-    const struct key key = {.device = device, .configuration = call->configuration};
+    const struct key key = {.device = device, .configuration = *configuration};
     pthread_mutex_lock(&lock);
     struct gp_tally *tally = find(kernel, &key);
     pthread_mutex_unlock(&lock);
@@ -126,6 +129,7 @@ static const enum gp_cause causes[GP_PASSED_OVER_KINDS] = {
     [GP_OTHER_CONTEXT] = GP_CAUSE_OTHER_CONTEXT, [GP_BESIDE_OTHERS] = GP_CAUSE_COUNTERS_AWAY,
     [GP_FAILED] = GP_CAUSE_LAUNCH_FAILED,        [GP_AS_A_WHOLE] = GP_CAUSE_GRAPH_AS_A_WHOLE,
     [GP_AFTER_END] = GP_CAUSE_MEASURING_ENDED,   [GP_TIMED_AS_A_WHOLE] = GP_CAUSE_GRAPH_AS_A_WHOLE,
+    [GP_LEFT_OUT] = GP_CAUSE_ADDED_LIMIT,
 };
 
 void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)

@@ -1,5 +1,6 @@
 #include "launch/timed.h"
 
+#include "base/added_time.h"
 #include "base/clock.h"
 #include "gate/captures.h"
 #include "launch/inside.h"
@@ -252,6 +253,7 @@ void gp_timing_starts(struct gp_timing *t)
     if (t->pause_ns &&
         !gp_pause_on(&t->context->pause, t->call->stream, t->call->per_thread_stream, t->pause_ns))
         t->pause_ns = 0;
+    gp_added_beside(1e-9 * (double)t->pause_ns);
     t->launching = gp_clock_seconds();
     l->has_before = l->has_before && t->pause_ns && record_event(t, l->before);
     t->started = record_event(t, l->start);

@@ -24,6 +24,15 @@
 #define MOST_LOCKED 1
 
 #define IN_GREEN GP_REASON(GREEN_CONTEXT)
+#define BY_LIMIT                                                                               \
+    GP_REASON_TEXT(ADDED_LIMIT, "only timed, as measuring it would have added more time than " \
+                                "the limit (GPUPROF_OVERHEAD)")
+
+/* The next launch in the context may be measured. */
+static bool is_for_this_launch(struct gp_reason why)
+{
+    return why.cause == GP_CAUSE_PROGRAMS_TOOL || why.cause == GP_CAUSE_ADDED_LIMIT;
+}
 
 static struct {
     bool all; /* no counter is wanted anywhere */
@@ -151,7 +160,7 @@ static struct gp_timed_context *make(CUcontext handle, bool green, const struct 
             results_device(&c->device);
         pthread_mutex_unlock(&c->lock);
         atomic_store(&c->ask_at, 0);
-        atomic_store(&c->is_only_timed, why.cause != GP_CAUSE_PROGRAMS_TOOL);
+        atomic_store(&c->is_only_timed, !is_for_this_launch(why));
         if (listed)
             atomic_store(&c->handle, handle);
         else
@@ -221,14 +230,15 @@ struct gp_timed_context *timed_context_of(CUstream stream, enum gp_passed_over *
         gp_say_limited(&once, 1,
                        "launches in green contexts are only timed: CUPTI counts nothing there");
     *why = GP_FAILED;
-    struct gp_reason reason = timed.all ? GP_NO_REASON
-                              : green   ? IN_GREEN
-                                        : GP_REASON(PROGRAMS_TOOL);
+    struct gp_reason reason = timed.all        ? GP_NO_REASON
+                              : green          ? IN_GREEN
+                              : tool_at_work() ? GP_REASON(PROGRAMS_TOOL)
+                                               : BY_LIMIT;
     struct gp_timed_context *c = find(current, green);
     if (!c)
         return make(current, green, NULL, reason);
     /* Counters may have been absent there for another reason, which has passed. */
-    if (reason.cause == GP_CAUSE_PROGRAMS_TOOL && !atomic_load(&c->is_only_timed))
+    if (is_for_this_launch(reason) && !atomic_load(&c->is_only_timed))
         set_reason(c, reason);
     return c;
 }

@@ -92,7 +92,12 @@ static void record(struct gp_timed_context *c, struct gp_timed_launch *l, struct
     l->record.doubt_ms = no_time.cause ? 0 : doubt(l, ms);
     if (no_time.cause && !l->record.skipped.cause)
         l->record.skipped = no_time;
-    results_launch(with_time(c, &l->record, rint(1e6 * ms), no_time), l->noted);
+    const struct gp_record *timed = with_time(c, &l->record, rint(1e6 * ms), no_time);
+    const double began = gp_clock_seconds();
+    results_launch(timed, l->noted);
+    /* Its early line has taken as long. */
+    const double lines = (1 + l->noted) * (gp_clock_seconds() - began);
+    within_limit_learn(timed, true, timed->overhead_ms / 1e3 + lines, -1);
     atomic_fetch_sub(&noted, l->noted);
     timed_launch_give_back(&c->under_way, l);
 }

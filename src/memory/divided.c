@@ -75,7 +75,7 @@ static bool forget(uint64_t address, uint64_t bytes, bool cuts)
     return pending;
 }
 
-static bool any_is_watched(void)
+bool gp_divided_any(void)
 {
     return atomic_load_explicit(&watched, memory_order_relaxed) > 0;
 }
@@ -84,7 +84,7 @@ bool gp_divided_is_there(CUdeviceptr address)
 {
     bool there = false;
     const struct gp_divided *d;
-    if (!any_is_watched())
+    if (!gp_divided_any())
         return false;
     pthread_mutex_lock(&lock);
     DL_FOREACH(all, d)
@@ -110,12 +110,12 @@ struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr addre
 
 bool gp_divided_is_written(CUdeviceptr address)
 {
-    return any_is_watched() && forget(address, 1, false);
+    return gp_divided_any() && forget(address, 1, false);
 }
 
 bool gp_divided_all_written(void)
 {
-    return any_is_watched() && forget(0, 0, false);
+    return gp_divided_any() && forget(0, 0, false);
 }
 
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)

@@ -19,6 +19,9 @@
 bool gp_divided_is_there(CUdeviceptr address); /* the first is of use there */
 bool gp_divided_is_written(CUdeviceptr address);
 bool gp_divided_all_written(void);
+/* True where there is divided memory, of which held launches may have saved parts: a launch that is
+ * not measured has them drained. */
+bool gp_divided_any(void);
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes);
 
 #endif

@@ -98,6 +98,13 @@ const struct gp_field gp_window_fields[] = {
 };
 const size_t gp_window_field_count = sizeof(gp_window_fields) / sizeof(gp_window_fields[0]);
 
+const struct gp_field gp_limit_fields[] = {
+    END(DOUBLE, limit_seconds, 1),
+    END(DOUBLE, limit_spent, 1),
+    END(DOUBLE, start_up_seconds, 1),
+};
+const size_t gp_limit_field_count = sizeof(gp_limit_fields) / sizeof(gp_limit_fields[0]);
+
 bool gp_is_column(const struct gp_field *f)
 {
     return !f->once && f->kind != GP_FIELD_STRING && f->kind != GP_FIELD_TEXT &&

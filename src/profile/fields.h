@@ -48,5 +48,8 @@ extern const size_t gp_end_field_count;
 /* The further fields of an end that has a window. */
 extern const struct gp_field gp_window_fields[];
 extern const size_t gp_window_field_count;
+/* The further fields of an end with a limit. */
+extern const struct gp_field gp_limit_fields[];
+extern const size_t gp_limit_field_count;
 
 #endif

@@ -4,16 +4,17 @@
 #include <string.h>
 
 /* Any launch can have a time, so it does not show the kind. */
-static bool is_time(const char *counter)
+bool gp_counter_is_time(const char *counter)
 {
     static const char time[] = "gpu__time_duration";
     return strncmp(counter, time, sizeof(time) - 1) == 0;
 }
 
-/* Its time is known, and its counters would have been. */
-static bool is_unread(const struct gp_record *launch)
+/* Its time is known, and its counters were asked for. */
+static bool is_only_timed(const struct gp_record *launch)
 {
-    return launch->skipped.cause == GP_CAUSE_NOT_READ;
+    return launch->skipped.cause == GP_CAUSE_NOT_READ ||
+           launch->skipped.cause == GP_CAUSE_ADDED_LIMIT;
 }
 
 struct gp_kinds gp_launch_kinds(const struct gp_record *launch)
@@ -27,12 +28,12 @@ struct gp_kinds gp_launch_kinds(const struct gp_record *launch)
             continue;
         if (strstr(c->name, GP_INSTRUMENTED))
             k.instrumented = true;
-        else if (is_time(c->name))
+        else if (gp_counter_is_time(c->name))
             timed = true;
         else
             k.hardware = true;
     }
-    k.hardware |= timed && !k.instrumented && !is_unread(launch);
+    k.hardware |= timed && !k.instrumented && !is_only_timed(launch);
     k.recalled = k.instrumented && launch->recalled;
     /* Some metrics need no counter. */
     k.measured =

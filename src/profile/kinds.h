@@ -14,6 +14,9 @@ struct gp_kinds {
     bool recalled_all; /* its hardware's as well */
 };
 
+/* True for a counter that is a time. */
+bool gp_counter_is_time(const char *counter);
+
 struct gp_kinds gp_launch_kinds(const struct gp_record *launch);
 
 /* Its time in nanoseconds; 0 where it is not known. */

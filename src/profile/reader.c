@@ -330,6 +330,7 @@ static bool read_header(struct reading *r, const json_t *object)
         .argument_count = count,
         .command = arguments,
         .settings = {.sample = json_string_value(json_object_get(object, "sample")),
+                     .overhead = json_string_value(json_object_get(object, "overhead")),
                      .window = json_string_value(json_object_get(object, "window")),
                      .replay_off = strcmp(string_of(object, "replay"), "off") == 0},
     };
@@ -479,7 +480,9 @@ static bool read_end(struct reading *r, const json_t *object)
 {
     struct gp_end end = {0};
     end.has_window = json_object_get(object, gp_window_fields[0].name) != NULL;
+    end.has_limit = json_object_get(object, gp_limit_fields[0].name) != NULL;
     if (!read_fields(r, object, gp_end_fields, gp_end_field_count, &end) ||
+        (end.has_limit && !read_fields(r, object, gp_limit_fields, gp_limit_field_count, &end)) ||
         (end.has_window && !read_fields(r, object, gp_window_fields, gp_window_field_count, &end)))
         return false;
     r->ended = true;

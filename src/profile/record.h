@@ -134,13 +134,20 @@ struct gp_end {
     int has_window;            /* 1: the others are known */
     uint64_t outside_launches; /* that lay outside the window: they were counted, and no more */
     double window_seconds, window_added_seconds; /* as above, while it was open */
+    /* Members of a process in which a limit to the added time held, else 0. */
+    int has_limit;        /* 1: the others are known */
+    double limit_seconds; /* that it permitted */
+    double limit_spent;   /* that count for it: no start-up, but an upper bound of lost overlap */
+    double start_up_seconds; /* of added_seconds */
 };
 
 /* How a process was measured, as far as a reader of its counters must know. */
 struct gp_settings {
-    const char *sample; /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
-    int replay_off;     /* 1: no launch was replayed, so each has only a part of its counters */
-    const char *window; /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
+    const char *sample;   /* which launches were measured, as GPUPROF_SAMPLE has it; NULL: all */
+    int replay_off;       /* 1: no launch was replayed, so each has only a part of its counters */
+    const char *window;   /* the part of the program, as GPUPROF_WINDOW has it; NULL: all of it */
+    const char *overhead; /* the limit to the added time, as GPUPROF_OVERHEAD has it; NULL: it was
+                           * not given */
 };
 
 /* The kernel's duration in nanoseconds. A range that we push and pop includes some microseconds of

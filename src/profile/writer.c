@@ -103,6 +103,8 @@ static void put_settings(struct gp_object *line, const struct gp_settings *setti
 {
     if (settings && settings->sample)
         gp_object_put(line, line->object, "sample", gp_object_text(settings->sample));
+    if (settings && settings->overhead)
+        gp_object_put(line, line->object, "overhead", gp_object_text(settings->overhead));
     if (settings && settings->window)
         gp_object_put(line, line->object, "window", gp_object_text(settings->window));
     if (settings && settings->replay_off)

@@ -235,22 +235,41 @@ static size_t add_grids(const struct table *t, const struct gp_row *row, size_t 
     return count <= room ? count : 0;
 }
 
+/* "   values ±1.2%" behind the name, where not all launches were measured: as sure as the value is
+ * that scatters most. */
+static void format_certainty(const struct table *t, const struct gp_row *row, char *out,
+                             size_t size)
+{
+    const struct gp_metrics *m = gp_summary_metrics(t->rows->summary);
+    char error[16];
+    out[0] = '\0';
+    if (row->measured == 0 || row->measured >= row->launches)
+        return;
+    if (row->measured == 1) {
+        snprintf(out, size, "   measured once");
+        return;
+    }
+    format_share(100 * gp_stats_widest(m, row->stats, gp_stat_error), error, sizeof(error));
+    snprintf(out, size, "   values \302\261%s", error);
+}
+
 static void add_kernel(const struct table *t, size_t i, struct gp_text *out)
 {
     const struct gp_row *row = &t->rows->rows[i];
     const struct gp_bound *bound = &t->findings->bounds[i];
-    char name[GP_ROW_NAME_SIZE], next[40];
+    char name[GP_ROW_NAME_SIZE], next[40], certainty[40];
     gp_row_names_format(t->names, row, name);
+    format_certainty(t, row, certainty, sizeof(certainty));
     if (has_name_behind(t)) {
         add_numbers(t, row, bound, out);
-        gp_text_addf(out, "  %s\n", name);
+        gp_text_addf(out, "  %s%s\n", name, certainty);
         return;
     }
     format_next(bound, next, sizeof(next));
     gp_text_add(out, name);
     if (next[0] != '-' && strlen(name) + strlen(next) + 16 <= t->width)
         gp_text_addf(out, "   next limit %s", next);
-    gp_text_add(out, "\n");
+    gp_text_addf(out, "%s\n", certainty);
     add_numbers(t, row, bound, out);
     gp_text_add(out, "\n");
 }

@@ -35,8 +35,8 @@ struct gp_summary {
     const struct gp_metrics *metrics;
     size_t metric_count;
     struct gp_settings settings;
-    char *sample; /* the settings' string */
-    char *window; /* the same, of the first process that has it */
+    char *sample;            /* the settings' string */
+    char *overhead, *window; /* the same, of the first process that has it */
     struct gp_devices devices;
     struct gp_program *programs[GP_MAX_DEVICES];
     struct gp_wanted wanted[GP_MAX_DEVICES]; /* where launches are counted in part */
@@ -55,6 +55,7 @@ struct gp_summary {
     unsigned begun, ended;
     struct gp_windows windows; /* the same, without the rule: */
     unsigned windows_begun, windows_ended;
+    struct gp_limits limits;          /* without the rule and the launches */
     bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
     uint64_t streams[GP_MAX_DEVICES]; /* its first of each device, plus 1 */
     bool has_streams;
@@ -112,6 +113,7 @@ void gp_summary_free(struct gp_summary *s)
         gp_program_free(s->programs[i]);
     }
     free(s->sample);
+    free(s->overhead);
     free(s->window);
     free(s->group_list);
     free(s->skip_list);
@@ -140,9 +142,12 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->sample = copy_of(settings->sample);
     if (!s->window)
         s->window = copy_of(settings->window);
+    if (!s->overhead)
+        s->overhead = copy_of(settings->overhead);
     s->windows_begun += settings->window != NULL;
     s->settings = *settings;
     s->settings.sample = s->sample;
+    s->settings.overhead = s->overhead;
     s->settings.window = s->window;
     s->begun++;
     keep_counts(s);
@@ -335,6 +340,7 @@ void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double time
             into->min = from->min;
         if (into->count == 0 || from->max > into->max)
             into->max = from->max;
+        into->squares += from->squares;
         into->sum += from->sum;
         into->count += from->count;
         into->weighted += times * from->weighted;
@@ -359,7 +365,27 @@ static void add_value(struct gp_stat *stat, double value, double weight)
     if (stat->combined)
         *stat = (struct gp_stat){
             .absent_count = stat->absent_count, .absent = stat->absent, .named = stat->named};
+    if (stat->count > 0) {
+        const double n = (double)stat->count, off = value - stat->sum / n;
+        one.squares = off * off * n / (n + 1);
+    }
     gp_stat_merge(stat, &one, 1);
+}
+
+/* Student's factor for 95 %, by degrees of freedom. */
+static double student(double freedom)
+{
+    static const double first[] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
+    const size_t known = sizeof(first) / sizeof(first[0]);
+    return freedom <= (double)known ? first[(size_t)freedom - 1] : 1.96 + 2.68 / freedom;
+}
+
+double gp_stat_error(const struct gp_stat *stat)
+{
+    if (stat->combined || stat->count < 2)
+        return NAN;
+    const double n = (double)stat->count;
+    return student(n - 1) * sqrt(stat->squares / (n - 1) / n);
 }
 
 static void keep_absence(struct gp_summary *s, struct gp_stat *stat,
@@ -521,6 +547,67 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
         add_metrics(s, group, launch);
 }
 
+/* ORDER: the least mean that a deviation is held to. */
+static const struct {
+    const char *name;
+    double least;
+} first_values[] = {{"achieved_occupancy", 0.1},
+                    {"gld_efficiency", 10},
+                    {"gst_efficiency", 10},
+                    {"shared_efficiency", 10},
+                    {"warp_execution_efficiency", 10},
+                    {"dram_utilization", 0.1}};
+
+static const struct gp_group *known_group(const struct gp_summary *s, const struct gp_record *l)
+{
+    const struct shape shape = {.device = l->device, .configuration = l->configuration};
+    struct gp_text key = {0};
+    struct hashed_group *g = NULL;
+    gp_text_add_bytes(&key, (const char *)&shape, sizeof(shape));
+    gp_text_add_bytes(&key, l->kernel, strlen(l->kernel) + 1);
+    if (!key.failed)
+        HASH_FIND(hh, s->groups, key.data, key.length, g);
+    gp_text_free(&key);
+    return g ? &g->group : NULL;
+}
+
+static bool has_value(const struct gp_record *launch)
+{
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (!launch->counters[i].absent.cause && !gp_counter_is_time(launch->counters[i].name))
+            return true;
+    return false;
+}
+
+double gp_stats_widest(const struct gp_metrics *m, const struct gp_stat *stats,
+                       double (*deviation)(const struct gp_stat *stat))
+{
+    double most = 0, mean;
+    for (size_t i = 0; i < gp_metrics_selected_count(m); i++) {
+        const char *name = gp_metrics_selected(m, i)->name;
+        for (size_t k = 0; k < sizeof(first_values) / sizeof(first_values[0]); k++) {
+            if (stats[i].count < 2 || strcmp(name, first_values[k].name) != 0 ||
+                !gp_stat_mean(&stats[i], &mean))
+                continue;
+            const double off = deviation(&stats[i]);
+            if (isfinite(off))
+                most = fmax(most, off / fmax(fabs(mean), first_values[k].least));
+        }
+    }
+    return most;
+}
+
+static double deviation_of(const struct gp_stat *stat)
+{
+    return sqrt(stat->squares / ((double)stat->count - 1));
+}
+
+double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *launch)
+{
+    const struct gp_group *g = has_value(launch) ? known_group(s, launch) : NULL;
+    return g ? gp_stats_widest(s->metrics, g->stats, deviation_of) : -1;
+}
+
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
     if (count->reason.cause) {
@@ -598,6 +685,10 @@ void gp_summary_sum(struct gp_summary *s, const struct gp_sum *sum)
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
 {
     s->added_seconds += end->added_seconds;
+    s->limits.known |= end->has_limit != 0;
+    s->limits.seconds += end->limit_seconds;
+    s->limits.spent += end->limit_spent;
+    s->limits.start_up += end->start_up_seconds;
     if (end->seconds > 0) {
         double all = fmax(0, end->seconds - end->added_seconds), seconds = all;
         size_t devices = 0;
@@ -628,6 +719,16 @@ struct gp_windows gp_summary_windows(const struct gp_summary *s)
     windows.rule = s->window;
     windows.known = s->windows_begun > 0 && s->windows_ended == s->windows_begun;
     return windows;
+}
+
+struct gp_limits gp_summary_limits(const struct gp_summary *s)
+{
+    struct gp_limits limits = s->limits;
+    limits.rule = s->overhead;
+    for (size_t i = 0; i < s->skip_count; i++)
+        if (s->skip_list[i]->skip.reason.cause == GP_CAUSE_ADDED_LIMIT)
+            limits.left_out += s->skip_list[i]->skip.launches;
+    return limits;
 }
 
 bool gp_summary_has_streams(const struct gp_summary *s)

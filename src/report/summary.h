@@ -18,6 +18,7 @@
 struct gp_stat {
     uint64_t count;          /* launches that gave a value; 0: the numbers below mean nothing */
     double min, max, sum;    /* each launch counts alike */
+    double squares;          /* sum of squared distances from the mean of the group */
     double weighted, weight; /* sums of value times weight, and of weights (metrics/weight.h), over
                               * the launches whose weight is known */
     bool combined; /* from the means of counters of several launches; it has no min and max */
@@ -29,6 +30,10 @@ struct gp_stat {
 /* The mean over the launches, weighted where weights are known. Returns true, or false where no
  * launch has a value. */
 bool gp_stat_mean(const struct gp_stat *stat, double *mean);
+
+/* Half of the confidence interval (95 %) of the mean, in its unit; NAN where fewer than two
+ * launches have a value of their own. */
+double gp_stat_error(const struct gp_stat *stat);
 
 /* Why launches have no value; NOT_MEASURED where none was evaluated. */
 struct gp_reason gp_stat_absence(const struct gp_stat *stat);
@@ -83,6 +88,16 @@ void gp_summary_device(struct gp_summary *s, const struct gp_device *device);
 /* Folds one launch in. Everything needed of it is copied. */
 void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch);
 
+/* The largest of these, relative to the mean, among the values that the first screen of a report
+ * has: occupancy, efficiencies, DRAM. Means are held to a tenth of the most that they can be, at
+ * least. 0 where none of them is known. */
+double gp_stats_widest(const struct gp_metrics *m, const struct gp_stat *stats,
+                       double (*deviation)(const struct gp_stat *stat));
+
+/* The relative standard deviation of the value that scatters most among the launches of this one's
+ * group, as gp_stats_widest. 0 where there is one launch with a value, less where there is none. */
+double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *launch);
+
 /* Tells how often a kernel was launched, launches folded in one by one included; several counts of
  * the same kernel add up. Or how many of these were passed over, for one reason. */
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
@@ -113,6 +128,15 @@ struct gp_windows {
     double seconds;    /* outside, without measuring */
 };
 struct gp_windows gp_summary_windows(const struct gp_summary *s);
+
+/* The limit to the time that measuring adds (GPUPROF_OVERHEAD), in all processes. */
+struct gp_limits {
+    const char *rule;  /* NULL: none was given; the default one may have been reached */
+    uint64_t left_out; /* launches that it left out, which were counted or timed only */
+    bool known;        /* the members below: some process had one at its end */
+    double seconds, spent, start_up; /* as in struct gp_end */
+};
+struct gp_limits gp_summary_limits(const struct gp_summary *s);
 
 /* Whether launches of a process on one device went into several streams, so that kernels may run
  * side by side. */

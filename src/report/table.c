@@ -12,6 +12,7 @@
 #include "report/whole.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +135,21 @@ static bool is_shown(const struct gp_table_options *options, const struct gp_met
     return options->every_metric || (!metric->hidden && (stat->min != 0 || stat->max != 0));
 }
 
-static void add_metric(const struct gp_metric *metric, const struct gp_stat *stat,
-                       struct reasons *reasons, struct gp_text *out)
+/* How sure the mean is that stands for all launches of the row, where they were not all measured.
+ */
+static void add_certainty(const struct gp_row *row, const struct gp_stat *stat, double mean,
+                          struct gp_text *out)
+{
+    if (row->measured >= row->launches || stat->combined)
+        return;
+    if (stat->count == 1)
+        gp_text_add(out, "  measured once");
+    else if (mean != 0)
+        gp_text_addf(out, "  \302\261%.2g%%", 100 * gp_stat_error(stat) / fabs(mean));
+}
+
+static void add_metric(const struct gp_row *row, const struct gp_metric *metric,
+                       const struct gp_stat *stat, struct reasons *reasons, struct gp_text *out)
 {
     char min[40] = "", max[40] = "", avg[40];
     double mean;
@@ -151,6 +165,7 @@ static void add_metric(const struct gp_metric *metric, const struct gp_stat *sta
     }
     gp_text_addf(out, "     %-32s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
+    add_certainty(row, stat, mean, out);
     if (stat->absent_count > 0 && !stat->combined) {
         gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
         size_t number = number_of(reasons, stat);
@@ -175,7 +190,7 @@ static void add_class(const struct gp_rows *r, const struct gp_row *row,
         if (!headed)
             gp_text_addf(out, "   %s\n", metric_class[0] ? metric_class : "other metrics");
         headed = true;
-        add_metric(metric, &row->stats[i], reasons, out);
+        add_metric(row, metric, &row->stats[i], reasons, out);
     }
 }
 

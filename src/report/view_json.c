@@ -28,6 +28,9 @@ json_t *gp_report_json_header(const char *file, const struct gp_profile_header *
     gp_object_put(&o, o.object, "time", gp_object_text(header->time));
     gp_object_put(&o, o.object, "sample",
                   header->settings.sample ? gp_object_text(header->settings.sample) : json_null());
+    gp_object_put(&o, o.object, "overhead",
+                  header->settings.overhead ? gp_object_text(header->settings.overhead)
+                                            : json_null());
     gp_object_put(&o, o.object, "window",
                   header->settings.window ? gp_object_text(header->settings.window) : json_null());
     gp_object_put(&o, o.object, "replayed", json_boolean(!header->settings.replay_off));
@@ -49,6 +52,7 @@ static json_t *stat_object(struct gp_object *o, const struct gp_metric *metric,
         gp_object_put(o, value, "min", stat->combined ? json_null() : number(stat->min));
         gp_object_put(o, value, "max", stat->combined ? json_null() : number(stat->max));
         gp_object_put(o, value, "mean", number(mean));
+        gp_object_put(o, value, "interval", number(gp_stat_error(stat)));
         gp_object_put(o, value, "combined", json_boolean(stat->combined));
     }
     if (stat->absent_count > 0 || stat->count == 0) {

@@ -135,6 +135,10 @@ static void add_row(struct gp_whole *w, const struct gp_rows *rows, const struct
         const struct gp_row one = gp_rows_of_group(rows, row, g);
         if (one.seconds == 0)
             w->untimed += one.launches;
+        if (one.measured > 0)
+            w->covered += one.seconds;
+        w->launches += one.launches;
+        w->measured += one.measured;
         add_group(w, rows, &one, f ? &f->group_bounds[row->first_group + g] : NULL, lines);
     }
     enum gp_origin origin = gp_origin_of(row->launch->kernel, row->full_name, lines);
@@ -154,7 +158,8 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                            .gpu_share = (double)NAN,
                            .copy_share = (double)NAN,
                            .side_by_side = gp_summary_has_streams(rows->summary),
-                           .window = gp_summary_windows(rows->summary)};
+                           .window = gp_summary_windows(rows->summary),
+                           .limit = gp_summary_limits(rows->summary)};
     w->base_seconds = known ? running.gpu_seconds : w->gpu_seconds;
     for (size_t i = 0; i < rows->count; i++)
         add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
@@ -162,6 +167,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
         if (copies[kind].timed > 0)
             w->copy_seconds +=
                 copies[kind].seconds / (double)copies[kind].timed * (double)copies[kind].calls;
+    w->covered = w->gpu_seconds > 0 ? w->covered / w->gpu_seconds : (double)NAN;
     finish(&w->flop, w);
     finish(&w->dram_bytes, w);
     if (known && w->gpu_seconds > 0)
@@ -283,6 +289,29 @@ static void add_window(const struct gp_windows *window, struct gp_text *out)
     gp_text_addf(out, " (%s)", window->rule);
 }
 
+/* Where launches were left out, those that were measured stand for more than themselves. */
+static void add_limit(const struct gp_whole *w, struct gp_text *out)
+{
+    const struct gp_limits *l = &w->limit;
+    char spent[32], most[32], start_up[32];
+    if (l->left_out == 0)
+        return;
+    gp_text_addf(out, "%" PRIu64 " of %" PRIu64 " launches were measured", w->measured,
+                 w->launches);
+    if (w->measured > 0 && !isnan(w->covered)) {
+        gp_text_add(out, ", which stand for ");
+        add_estimate(w->covered, w->estimated, out);
+        gp_text_add(out, " of the GPU time");
+    }
+    if (!l->known)
+        return;
+    gp_unit_format(l->spent, "s", spent, sizeof(spent));
+    gp_unit_format(l->seconds, "s", most, sizeof(most));
+    gp_unit_format(l->start_up, "s", start_up, sizeof(start_up));
+    gp_text_addf(out, "; of %s that the limit permits (%s) %s was spent, beside %s of start-up",
+                 most, l->rule ? l->rule : "default", spent, start_up);
+}
+
 static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,
                       struct gp_text *out)
 {
@@ -347,14 +376,17 @@ const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text 
         add_window(&w->window, out);
         return WINDOW_LABEL;
     case 2:
+        add_limit(w, out);
+        return "Limit";
+    case 3:
         if (is_known(&w->flop))
             add_flop_text(w, out);
         return "Arithmetic";
-    case 3:
+    case 4:
         if (is_known(&w->dram_bytes))
             add_dram_text(w, out);
         return "Memory";
-    case 4:
+    case 5:
         add_time_parts(w, w->bounds, GP_WHOLE_BOUNDS, out);
         return "Time bound by";
     default:

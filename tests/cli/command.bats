@@ -63,8 +63,9 @@ setup() {
     run "$gpuprof" --metrics gld_efficiency,flops -k 'add|mul' --output=p_%p.jsonl --log log_%p \
         sh -c 'echo "$GPUPROF_METRICS;$GPUPROF_KERNELS;$GPUPROF_OUTPUT;$GPUPROF_LOG"'
     [ "$output" = "gld_efficiency,flops;add|mul;$PWD/p_%p.jsonl;$PWD/log_%p" ]
-    run "$gpuprof" --sample first:3,every:100 --replay off sh -c 'echo "$GPUPROF_SAMPLE;$GPUPROF_REPLAY"'
-    [ "$output" = "first:3,every:100;off" ]
+    run "$gpuprof" --sample first:3,every:100 --replay off --overhead 2.5% \
+        sh -c 'echo "$GPUPROF_SAMPLE;$GPUPROF_REPLAY;$GPUPROF_OVERHEAD"'
+    [ "$output" = "first:3,every:100;off;2.5%" ]
 }
 
 @test "a relative file name begins where gpuprof was started" {
@@ -145,6 +146,7 @@ wrong() {
     wrong "--metrics: there is no metric 'gld_eficiency'; did you mean gld_efficiency?" --metrics gld_eficiency
     wrong "--kernels: '(' is no regular expression: missing closing parenthesis at letter 2" --kernels '('
     wrong "--sample: 'frist:3' is no rule; say first:N, every:M or first:N,every:M, with whole numbers from 1 to 1000000000, or auto" --sample frist:3
+    wrong "--overhead: '3 %' is no limit; say a share (3%), a time (2s, 500ms, 1m) or none" --overhead '3 %'
     wrong "--replay: 'never' is none of on, off, now and later" --replay=never
     wrong "--output: $PWD/none/x: No such file or directory" -o "$PWD/none/x"
     wrong "--output: '%z' is none of %p (process), %h (host), %q{NAME}, %%" -o 'x%z'

@@ -726,7 +726,7 @@ assert p["launches"] == 3 and p["devices"][0]["chip"] == "GH100"
 k = p["kernels"][0]
 assert k["symbol"] == "_Z9vectorSubPKfS0_Pfi" and k["block"] == [32, 1, 1] and k["seconds"] == 0.00013
 assert k["metrics"]["dram_read_bytes"] == {"unit": "bytes", "launches": 1, "min": 134217728.0,
-    "max": 134217728.0, "mean": 134217728.0, "combined": False}
+    "max": 134217728.0, "mean": 134217728.0, "interval": None, "combined": False}
 assert "absent" in k["metrics"]["achieved_occupancy"]
 rounded = [{k: float(f"{v:.9g}") if isinstance(v, float) else v for k, v in c.items()} for c in p["copies"]]
 assert rounded == [{"kind": "memcpy HtoD", "calls": 4, "bytes": 4000, "timed": 2, "seconds": 4e-05,

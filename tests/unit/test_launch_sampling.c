@@ -66,7 +66,7 @@ static unsigned taken(const struct gp_launch *call, unsigned launches)
 {
     unsigned taken = 0;
     for (unsigned i = 0; i < launches; i++)
-        taken += gp_sampling_takes(call, NULL);
+        taken += (gp_sampling_chooses(call, true, NULL) == GP_MEASURED);
     return taken;
 }
 
@@ -132,7 +132,7 @@ static void launches_that_are_taken_have_turns(void **state)
     uint64_t expected = 0;
     for (int i = 0; i < 20; i++) {
         uint64_t turn = 77;
-        if (gp_sampling_takes(&call, &turn))
+        if ((gp_sampling_chooses(&call, true, &turn) == GP_MEASURED))
             assert_int_equal(turn, expected++);
         else
             assert_int_equal(turn, 77);
@@ -167,7 +167,7 @@ static void *launch_often(void *count)
     pthread_barrier_wait(&together);
     for (unsigned i = 0; i < ROUNDS; i++) {
         call.grid[0] = 1 + i % 4;
-        *(unsigned *)count += gp_sampling_takes(&call, NULL);
+        *(unsigned *)count += (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
         if (i % 1000 == 999)
             sampling_forget();
     }
@@ -215,7 +215,7 @@ static void beyond_the_bound_they_share_a_count(void **state)
     unsigned count = 0;
     for (unsigned i = 1; i <= GP_MAX_TALLIES + 1000; i++) {
         call.grid[0] = i;
-        count += gp_sampling_takes(&call, NULL);
+        count += (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
     }
     struct sum sum = counted("many");
     assert_in_range(sum.configurations, GP_MAX_TALLIES - 100, GP_MAX_TALLIES);

@@ -316,6 +316,10 @@ static bool check_settings(void *user, const struct gp_profile_header *h)
         assert_string_equal(h->settings.window, expected->window);
     else
         assert_null(h->settings.window);
+    if (expected->overhead)
+        assert_string_equal(h->settings.overhead, expected->overhead);
+    else
+        assert_null(h->settings.overhead);
     assert_int_equal(h->settings.replay_off, expected->replay_off);
     return true;
 }
@@ -323,10 +327,10 @@ static bool check_settings(void *user, const struct gp_profile_header *h)
 static void the_header_has_the_settings(void **state)
 {
     (void)state;
-    struct gp_settings all[] = {{NULL, 0, NULL},
-                                {"first:3,every:100", 0, NULL},
-                                {NULL, 1, "delay:5s"},
-                                {"first:3", 1, "profile-from-start:off,launches:0:3"}};
+    struct gp_settings all[] = {{NULL, 0, NULL, NULL},
+                                {"first:3,every:100", 0, NULL, "2s"},
+                                {NULL, 1, "delay:5s", "none"},
+                                {"first:3", 1, "profile-from-start:off,launches:0:3", "3%"}};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         char why[512] = "";
         struct gp_writer *w = gp_writer_open(path, command, &all[i], why, sizeof(why));
@@ -354,6 +358,33 @@ static bool keep_end(void *user, const struct gp_end *end)
 {
     *(struct gp_end *)user = *end;
     return true;
+}
+
+static void the_end_has_the_limit_where_there_is_one(void **state)
+{
+    (void)state;
+    const struct gp_end with = {.added_seconds = 1,
+                                .seconds = 5,
+                                .has_limit = 1,
+                                .limit_seconds = 0.75,
+                                .limit_spent = 0.5,
+                                .start_up_seconds = 0.25};
+    struct gp_end read = {0};
+    const struct gp_profile_visitor visitor = {.user = &read, .end = keep_end};
+    char why[512] = "";
+    struct gp_writer *w = opened();
+    assert_true(gp_writer_end(w, &with));
+    gp_writer_close(w);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_int_equal(read.has_limit, 1);
+    assert_true(read.limit_seconds == 0.75 && read.limit_spent == 0.5);
+    assert_true(read.start_up_seconds == 0.25);
+    w = opened();
+    assert_true(gp_writer_end(w, &(struct gp_end){.added_seconds = 1}));
+    gp_writer_close(w);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_int_equal(read.has_limit, 0);
+    assert_true(read.limit_seconds == 0);
 }
 
 static void the_end_has_the_window_where_there_is_one(void **state)
@@ -1233,6 +1264,7 @@ int main(void)
         cmocka_unit_test(written_launches_are_read_back),
         cmocka_unit_test(counts_are_read_back),
         cmocka_unit_test(the_end_is_read_back),
+        cmocka_unit_test(the_end_has_the_limit_where_there_is_one),
         cmocka_unit_test(the_end_has_the_window_where_there_is_one),
         cmocka_unit_test(a_window_in_part_is_refused),
         cmocka_unit_test(the_header_has_the_settings),

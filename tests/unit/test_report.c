@@ -212,6 +212,71 @@ static void launches_are_folded_into_groups(void **state)
     gp_metrics_close(m);
 }
 
+static void an_interval_is_that_of_the_mean(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("achieved_occupancy,dram_read_bytes,duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct gp_counter counters[] = {
+        {"gpu__time_duration.sum", 1000, GP_NO_REASON},
+        {"dram__bytes_read.sum", 0, GP_NO_REASON},
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", 50, GP_NO_REASON}};
+    struct gp_record l = {.kernel = "k",
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .passes = 2,
+                          .counter_count = 3,
+                          .counters = counters};
+    static const double values[] = {10, 12, 11, 13};
+    assert_true(gp_summary_scatter(s, &l) < 0);
+    for (size_t i = 0; i < 4; i++) {
+        counters[1].value = values[i];
+        counters[2].value = 5 * values[i];
+        gp_summary_launch(s, &l);
+        const struct gp_stat *bytes = &gp_summary_group(s, 0)->stats[1];
+        assert_true(isnan(gp_stat_error(bytes)) == (i == 0));
+        if (i == 0)
+            assert_float_equal(gp_summary_scatter(s, &l), 0, 0);
+    }
+    /* A deviation of 1.291, by Student's factor for 3 degrees of freedom, 3.182, and the root of 4.
+     */
+    assert_float_equal(gp_stat_error(&gp_summary_group(s, 0)->stats[1]), 2.054, 0.001);
+    assert_float_equal(gp_summary_scatter(s, &l), 1.291 / 11.5, 1e-4);
+
+    /* Launches that were left out: these stand for them. */
+    const struct gp_count all = {
+        .kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 100};
+    struct gp_count left_out = all;
+    left_out.launches = 96;
+    left_out.reason = GP_REASON(ADDED_LIMIT);
+    gp_summary_count(s, &all);
+    gp_summary_count(s, &left_out);
+    gp_summary_settings(s, &(struct gp_settings){.overhead = "3%"});
+    gp_summary_end(s, &(struct gp_end){.added_seconds = 2,
+                                       .seconds = 60,
+                                       .has_limit = 1,
+                                       .limit_seconds = 1.8,
+                                       .limit_spent = 1.7,
+                                       .start_up_seconds = 0.3});
+    const struct gp_limits limits = gp_summary_limits(s);
+    assert_int_equal(limits.left_out, 96);
+    assert_string_equal(limits.rule, "3%");
+    assert_float_equal(limits.spent, 1.7, 0);
+    struct gp_text report = {0};
+    const struct gp_table_options options = {.details = true, .width = 200};
+    gp_table_report(s, &options, &report);
+    const char *text = gp_text_string(&report);
+    assert_non_null(strstr(text, "4 of 100 launches were measured"));
+    assert_non_null(
+        strstr(text, "of 1.800 s that the limit permits (3%) 1.700 s was spent, beside 300.0 ms"));
+    assert_non_null(strstr(text, "values \302\26118%"));
+    assert_non_null(strstr(text, "\302\26118%"));
+    gp_text_free(&report);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void a_difference_makes_another_group(void **state)
 {
     (void)state;
@@ -1283,6 +1348,7 @@ int main(void)
         cmocka_unit_test(a_percent_sign_stays_with_its_number),
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
+        cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
         cmocka_unit_test(sums_stand_for_launches_without_a_line),

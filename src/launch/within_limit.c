@@ -1,0 +1,204 @@
+/* The launches that are measured within the limit to the added time (GPUPROF_OVERHEAD). Owns the
+ * rule (launch/worth.c), and hands it the prices and the money (launch/limit.c). From any thread.
+ * Launches that the rule leaves out for a while do not come here (launch/sampling.c). */
+#include "launch/inside.h"
+
+#include "base/log.h"
+#include "launch/contexts.h"
+#include "launch/timed.h"
+#include "memory/divided.h"
+
+#include <math.h>
+#include <pthread.h>
+
+/* A group of which so many launches could not be measured is chosen no more than others. */
+#define MOST_IN_VAIN 3
+
+/* The part of a drain's time that may be spent to put it off. */
+#define KEEPING_PART 0.5
+
+/* A kernel that was begun is expected to be instrumented with its batch. */
+static struct {
+    pthread_mutex_t lock;
+    struct gp_worth_rule rule;
+    double on_keeping; /* seconds for launches that kept the batch together */
+} chosen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread struct {
+    unsigned kernels; /* 0: it is none */
+    unsigned chosen;  /* that are to be measured */
+} graph __attribute__((tls_model("initial-exec")));
+
+/* Locked. */
+static struct gp_prices prices_of(const struct gp_tally *t)
+{
+    const bool known = t->cost.count > 0, is_new = t->kernel && !t->kernel->begun;
+    const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
+    double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
+    if (!gp_any_held())
+        most += limit_predicts(GP_LIMIT_DRAIN);
+    if (is_new)
+        most += limit_predicts(GP_LIMIT_KERNEL);
+    struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
+                          .launch = launch + limit_usual(GP_LIMIT_DRAIN) / limit_usual_batch(),
+                          .now = most,
+                          .timing = limit_predicts(GP_LIMIT_TIMING)};
+    /* A graph that is not split is timed as a whole, or not at all. */
+    if (graph.kernels > 0) {
+        p.timing = INFINITY;
+        p.now += graph.chosen > 0 ? 0 : graph.kernels * limit_predicts(GP_LIMIT_GRAPH);
+    }
+    return p;
+}
+
+/* Locked. Launches there cost no more than two events. */
+static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *money)
+{
+    const struct gp_prices p = {.timing = limit_predicts(GP_LIMIT_TIMING)};
+    const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
+    worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
+                &p);
+    return choice;
+}
+
+/* Locked. Where a launch that is left out would end the batch, which takes a drain, a few are
+ * measured that are worth less: the batch goes on for those that are worth more. */
+static bool keeps_batch(const struct gp_prices *p, const struct gp_money *money)
+{
+    const double most = KEEPING_PART * limit_usual(GP_LIMIT_DRAIN);
+    if (!gp_any_held())
+        chosen.on_keeping = 0;
+    if (!gp_any_held() || !gp_divided_any() || p->first > 0 || graph.kernels > 0 ||
+        p->now > money->left || chosen.on_keeping + p->launch > most)
+        return false;
+    chosen.on_keeping += p->launch;
+    return true;
+}
+
+/* Locked. */
+static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, bool all,
+                             unsigned *skips)
+{
+    const struct gp_prices p = prices_of(t);
+    enum gp_choice choice = GP_MEASURED;
+    if (all)
+        worth_count(&chosen.rule, &t->worth, 1, choice, &p);
+    else
+        choice = worth_choose(&chosen.rule, &t->worth, &p, money, skips);
+    if (choice != GP_MEASURED && keeps_batch(&p, money)) {
+        worth_take(&chosen.rule, &t->worth, &p);
+        choice = GP_MEASURED;
+    }
+    if (choice != GP_MEASURED)
+        return choice;
+    if (t->kernel && !t->kernel->begun)
+        limit_promise_kernel();
+    if (t->kernel)
+        t->kernel->begun = true;
+    graph.chosen += graph.kernels > 0;
+    return choice;
+}
+
+/* Whether the launch can be measured before the default limit is reached. */
+static bool is_before_limit(const struct gp_tally *t, bool timed)
+{
+    pthread_mutex_lock(&chosen.lock);
+    const struct gp_prices p = prices_of(t);
+    pthread_mutex_unlock(&chosen.lock);
+    const double drain = gp_any_held() ? 0 : limit_usual(GP_LIMIT_DRAIN);
+    return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + drain);
+}
+
+enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *call,
+                                   unsigned *skips)
+{
+    const bool timed = gp_is_only_timed(call->stream);
+    struct gp_money money = limit_money();
+    *skips = 0;
+    if (graph.kernels == 0)
+        limit_notes_stream(call->stream);
+    if (limit_takes_all() && !is_before_limit(t, timed)) {
+        limit_is_reached();
+        money = limit_money();
+        pthread_mutex_lock(&chosen.lock);
+        chosen.rule.on_firsts = chosen.rule.on_timings = 0; /* of the money from here on */
+        pthread_mutex_unlock(&chosen.lock);
+    }
+    const bool all = limit_takes_all();
+    pthread_mutex_lock(&chosen.lock);
+    const enum gp_choice choice = timed ? choose_timed(t, &money) : choose(t, &money, all, skips);
+    pthread_mutex_unlock(&chosen.lock);
+    return choice;
+}
+
+void within_limit_skipped(struct gp_tally *t, uint64_t launches)
+{
+    const struct gp_prices none = {0};
+    pthread_mutex_lock(&chosen.lock);
+    worth_count(&chosen.rule, &t->worth, launches, GP_ONLY_COUNTED, &none);
+    pthread_mutex_unlock(&chosen.lock);
+}
+
+void within_limit_in_vain(struct gp_tally *t)
+{
+    pthread_mutex_lock(&chosen.lock);
+    if (t->worth.taken > 0 && t->in_vain++ < MOST_IN_VAIN)
+        t->worth.taken--;
+    pthread_mutex_unlock(&chosen.lock);
+}
+
+static double seconds_of(const struct gp_record *launch)
+{
+    for (size_t i = 0; i < launch->counter_count; i++)
+        if (strcmp(launch->counters[i].name, GP_DURATION_COUNTER) == 0)
+            return launch->counters[i].absent.cause ? 0 : 1e-9 * launch->counters[i].value;
+    return 0;
+}
+
+/* Locked. The first launch of a kernel has the time to instrument it. */
+static void learn_cost(struct gp_tally *t, double cost)
+{
+    const double usual = limit_usual(GP_LIMIT_LAUNCH);
+    if (t->kernel && !t->kernel->learned) {
+        t->kernel->learned = true;
+        limit_took(GP_LIMIT_KERNEL, cost - usual);
+        return;
+    }
+    prediction_learn(&t->cost, fmax(0, cost));
+    limit_took(GP_LIMIT_LAUNCH, cost);
+}
+
+void within_limit_learn(const struct gp_record *launch, bool only_timed, double cost,
+                        double scatter)
+{
+    if (!limit_is_set())
+        return;
+    struct gp_tally *t = tally_of_kernel(launch->kernel, launch->device, &launch->configuration);
+    const double seconds = seconds_of(launch);
+    pthread_mutex_lock(&chosen.lock);
+    if (seconds > 0)
+        worth_time(&chosen.rule, &t->worth, seconds);
+    if (scatter >= 0 && !launch->skipped.cause)
+        worth_value(&chosen.rule, &t->worth, scatter);
+    if (!only_timed && launch->passes > 1)
+        learn_cost(t, cost);
+    pthread_mutex_unlock(&chosen.lock);
+    if (only_timed)
+        limit_took(GP_LIMIT_TIMING, cost);
+}
+
+void gp_sampling_graph_begins(CUstream stream, unsigned kernels)
+{
+    limit_notes_stream(stream);
+    graph.kernels = kernels;
+    graph.chosen = 0;
+}
+
+/* The time of the launches that are measured is known by their records. */
+void gp_sampling_graph_ends(double seconds)
+{
+    if (limit_is_set() && graph.chosen > 0 && graph.kernels > 0)
+        limit_took(GP_LIMIT_GRAPH,
+                   (seconds - graph.chosen * limit_usual(GP_LIMIT_LAUNCH)) / graph.kernels);
+    graph.kernels = graph.chosen = 0;
+}

@@ -1,0 +1,281 @@
+/* Which launches are worth the time that measuring them adds, under a limit to that time. Pure:
+ * facts in, choice out; no clock, no GPU. Owns the rule, and the price that it asks.
+ *
+ * A group is a kernel in one launch configuration. Its error is half of the confidence interval of
+ * its mean, relative to that; 1 where nothing was measured. The error of the program is the sum
+ * over groups, each weighted by its share of the GPU time. A measurement is worth the error that it
+ * takes away, and is bought where that is enough for its cost: the rule knows from the launches so
+ * far which purchases would spend the money that is left, and asks their lowest price. All times
+ * are seconds. Not locked. */
+#include "launch/inside.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Standard deviations on each side of a mean that hold 95 %. */
+#define CONFIDENCE 1.96
+/* An interval that is narrow enough: no more is bought. */
+#define NARROW 0.01
+/* The time of a launch, and the scatter of a group that was measured less than twice, before any is
+ * known; and the number of groups that the latter guess counts for. */
+#define USUAL_SECONDS 1e-5
+#define USUAL_SCATTER 0.1
+#define USUAL_GROUPS 2
+/* The measurements for which the scatter of other groups counts in a group of its own. */
+#define OTHERS_COUNT 0.5
+/* Parts of the money: for first measurements, and the most that goes into times. */
+#define FIRST_PART 0.2
+#define TIMING_PART 0.05
+/* Launches of a group that are timed in any case. */
+#define TIMED_FIRST 4
+/* A group is taken to be over after so many times its usual distance without a launch. */
+#define OVER_AFTER 8
+#define OVER_LEAST 64
+/* A new price is asked once launches have grown by this part, and by so many; by more where there
+ * are many groups, as to find it takes 0.1 us for each of these and each step. */
+#define PLAN_PART 0.02
+#define PLAN_LEAST 16
+#define PLAN_STEPS 24
+/* Launches of a group that need not be asked for: this part of those so far. */
+#define SKIP_PART 32
+#define MOST_SKIPS 255
+
+double worth_error(double scatter, double values)
+{
+    return values < 1 ? 1 : fmin(1, CONFIDENCE * scatter / sqrt(values));
+}
+
+/* ---- facts of a group ------------------------------------------------------------------------ */
+
+static double usual_scatter(const struct gp_worth_rule *r)
+{
+    return (r->scatters + USUAL_SCATTER * USUAL_GROUPS) / (r->scattering + USUAL_GROUPS);
+}
+
+/* Few values may be alike by chance. */
+static double scatter_of(const struct gp_worth_rule *r, const struct gp_worth *g)
+{
+    const double usual = usual_scatter(r);
+    if (g->values < 2)
+        return usual;
+    const double own = (double)g->values - 1;
+    return sqrt((own * g->scatter * g->scatter + OTHERS_COUNT * usual * usual) /
+                (own + OTHERS_COUNT));
+}
+
+/* The seconds of a launch; the mean of all groups where none of its own is known. */
+static double seconds_of(const struct gp_worth_rule *r, const struct gp_worth *g)
+{
+    if (g->timed > 0)
+        return g->seconds / (double)g->timed;
+    return r->timed > 0 ? r->seconds / (double)r->timed : USUAL_SECONDS;
+}
+
+/* The group's share, but for a factor that is the same for all. */
+static double weight_of(const struct gp_worth_rule *r, const struct gp_worth *g)
+{
+    return (double)g->launches * seconds_of(r, g);
+}
+
+/* How likely more launches of the group will come. One that came once comes again as groups that
+ * came twice did (Good and Turing). */
+static double return_of(const struct gp_worth_rule *r, const struct gp_worth *g)
+{
+    if (g->launches < 2)
+        return r->once > 0 ? fmin(1, 2 * (double)r->twice / (double)r->once) : 1;
+    const double usual = (double)(g->last - g->first) / (double)(g->launches - 1);
+    return (double)(r->launches - g->last) < OVER_AFTER * usual + OVER_LEAST ? 1 : 0;
+}
+
+/* The number of values at which one more is worth so much; `launch` is its cost. Of launches that
+ * seem to be all alike one is measured now and then. */
+static double wanted_at(double price, double weight, double scatter, double launch, double launches)
+{
+    const double wanted = pow(CONFIDENCE * scatter * weight / (2 * price * launch), 2.0 / 3);
+    const double enough = fmax(pow(CONFIDENCE * scatter / NARROW, 2), log2(launches));
+    return fmin(wanted, enough);
+}
+
+/* ---- the price ------------------------------------------------------------------------------- */
+
+/* The money that all purchases at this price would take. */
+static double demand(const struct gp_worth_rule *r, const struct gp_prices *p, double price)
+{
+    double money = 0;
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct gp_worth *g = r->groups[i];
+        const double again = return_of(r, g);
+        const double weight = weight_of(r, g), scatter = scatter_of(r, g);
+        const double taken = (double)g->taken;
+        if (again <= 0)
+            continue;
+        const double begin = g->beginning + p->launch;
+        const bool is_bought = taken > 0 || weight * (1 - worth_error(scatter, 1)) >= price * begin;
+        if (!is_bought)
+            continue;
+        const double wanted = wanted_at(price, weight, scatter, p->launch, (double)g->launches);
+        const double more = fmin(fmax(0, wanted - fmax(taken, 1)), (double)g->launches);
+        money += again * ((taken > 0 ? 0 : begin) + more * p->launch);
+    }
+    return money;
+}
+
+static bool is_plan_old(const struct gp_worth_rule *r, const struct gp_money *money)
+{
+    const double since = (double)(r->launches - r->planned_at);
+    const double groups = r->count, least = fmax(PLAN_LEAST, groups / 4 + groups * groups / 1024);
+    if (r->planned_at == 0)
+        return true;
+    return since >= least &&
+           (since >= PLAN_PART * (double)r->launches || money->left > 1.3 * r->planned_left ||
+            money->left < 0.7 * r->planned_left);
+}
+
+/* The lowest price at which no more is asked for than there is money. */
+static void plan(struct gp_worth_rule *r, const struct gp_prices *p, const struct gp_money *money)
+{
+    const double left = fmax(money->left, p->launch);
+    double low = DBL_MIN, high = DBL_MIN;
+    r->planned_at = r->launches;
+    r->planned_left = money->left;
+    r->dearest = 0;
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct gp_worth *g = r->groups[i];
+        high = fmax(high, weight_of(r, g) / p->launch);
+        if (g->taken == 0 && return_of(r, g) > 0)
+            r->dearest = fmax(r->dearest, g->beginning + p->launch);
+    }
+    low = high * 1e-9;
+    if (demand(r, p, low) <= left) {
+        r->price = 0;
+        return;
+    }
+    for (int i = 0; i < PLAN_STEPS; i++) {
+        const double middle = sqrt(low * high);
+        if (demand(r, p, middle) > left)
+            low = middle;
+        else
+            high = middle;
+    }
+    /* The dearest of all purchases is one that may be made, though it takes more than is left. */
+    r->price = low;
+}
+
+/* ---- a launch -------------------------------------------------------------------------------- */
+
+static void count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches)
+{
+    if (g->launches == 0) {
+        g->first = r->launches;
+        if (r->count < GP_MOST_WORTHS)
+            r->groups[r->count++] = g;
+    }
+    const uint64_t before = g->launches, after = before + launches;
+    r->once += (after == 1) - (uint64_t)(before == 1);
+    r->twice += (after == 2) - (uint64_t)(before == 2);
+    g->launches = after;
+    r->launches += launches;
+    g->last = r->launches;
+}
+
+static void spend(struct gp_worth_rule *r, struct gp_worth *g, enum gp_choice choice,
+                  const struct gp_prices *p)
+{
+    if (choice == GP_MEASURED && g->taken++ == 0)
+        r->on_firsts += p->first + p->launch;
+    if (choice == GP_ONLY_TIMED)
+        r->on_timings += p->timing;
+}
+
+void worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches,
+                 enum gp_choice choice, const struct gp_prices *p)
+{
+    count(r, g, launches);
+    spend(r, g, choice, p);
+}
+
+void worth_take(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p)
+{
+    spend(r, g, GP_MEASURED, p);
+}
+
+/* The part of the money that is for first measurements: kernels that are rare, or new, are not
+ * starved by frequent ones. */
+static double for_firsts(const struct gp_worth_rule *r, const struct gp_money *money)
+{
+    return fmax(0, FIRST_PART * money->all - r->on_firsts);
+}
+
+static double kept_for_firsts(const struct gp_worth_rule *r, const struct gp_money *money)
+{
+    return fmin(for_firsts(r, money), r->dearest);
+}
+
+/* Whether there is so much of that money that a group need not be worth more than others. */
+static bool is_due(const struct gp_worth_rule *r, const struct gp_worth *g,
+                   const struct gp_prices *p, const struct gp_money *money)
+{
+    return g->taken == 0 && for_firsts(r, money) >= p->first + p->launch;
+}
+
+static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
+                        const struct gp_prices *p)
+{
+    const double weight = weight_of(r, g), scatter = scatter_of(r, g);
+    if (g->taken == 0)
+        return weight * (1 - worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
+    return (double)g->taken <
+           wanted_at(fmax(r->price, DBL_MIN), weight, scatter, p->launch, (double)g->launches);
+}
+
+static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
+                     const struct gp_prices *p, const struct gp_money *money, double left)
+{
+    const double part = TIMING_PART * money->all;
+    if (g->timed < TIMED_FIRST)
+        return p->timing <= money->left;
+    return p->timing <= left && r->on_timings + p->timing <= part &&
+           (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
+}
+
+enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p,
+                            const struct gp_money *money, unsigned *skips)
+{
+    count(r, g, 1);
+    g->beginning = p->first;
+    if (is_plan_old(r, money))
+        plan(r, p, money);
+    const double kept = kept_for_firsts(r, money);
+    const double left = g->taken == 0 ? money->left : money->left - kept;
+    const bool worth = is_worth_it(r, g, p) || is_due(r, g, p, money);
+    enum gp_choice choice = GP_ONLY_COUNTED;
+    if (worth && p->now <= left)
+        choice = GP_MEASURED;
+    else if (is_timed(r, g, p, money, money->left - kept))
+        choice = GP_ONLY_TIMED;
+    spend(r, g, choice, p);
+    *skips = 0;
+    if (choice == GP_ONLY_COUNTED)
+        *skips = (unsigned)fmin(MOST_SKIPS, (double)(g->launches / SKIP_PART));
+    return choice;
+}
+
+void worth_time(struct gp_worth_rule *r, struct gp_worth *g, double seconds)
+{
+    g->timed++;
+    g->seconds += seconds;
+    r->timed++;
+    r->seconds += seconds;
+}
+
+void worth_value(struct gp_worth_rule *r, struct gp_worth *g, double scatter)
+{
+    g->values++;
+    if (g->values < 2)
+        return;
+    if (g->values == 2)
+        r->scattering++;
+    r->scatters += scatter - (g->values == 2 ? 0 : g->scatter);
+    g->scatter = scatter;
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# GPUPROF_OVERHEAD: the time that measuring adds stays below a limit, and the program never notices.
+#
+# How long anything takes depends on the other work of the machine. So libclock.so lets the time pass that somebody
+# would sleep, at once: programs of minutes take a second. The program sleeps behind each launch, the simulated counters
+# take known times. The real time that all else takes is small beside these.
+
+load common
+
+unset GPUPROF_OVERHEAD
+export GPUSIM_FAULTS=slowcounters
+preload=$preload:$programs/libclock.so
+
+# The largest steps that cannot be divided, in seconds: a drain with the session's way to instrumented code and back,
+# before it is known how long it takes, and the first launches of a kernel.
+largest_step=0.6
+
+# of_end MEMBER: from the last line of the profile.
+of_end() {
+    tail -n 1 "$profile.whole" | sed -n "s/.*\"$1\":\([0-9.e+-]*\).*/\1/p"
+}
+
+# limited LIMIT PROGRAM...: the program's output stays the same, and the limit holds but for one step.
+limited() {
+    local limit=$1
+    shift
+    export GPUPROF_OVERHEAD=$limit
+    plain_then_profiled "$@"
+    spent=$(of_end limit_spent)
+    permitted=$(of_end limit_seconds)
+    echo "$spent s of $permitted s"
+    awk -v spent="$spent" -v permitted="$permitted" -v step="$largest_step" \
+        'BEGIN { exit !(spent <= permitted + step) }'
+}
+
+plain_then_profiled() {
+    local word plain=()
+    for word in "$@"; do plain+=("$word"); done
+    plain[1]=0 # nothing else sleeps
+    "${plain[@]}" >"$BATS_TEST_TMPDIR/plain.out"
+    GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload timeout 300 "$@" >"$BATS_TEST_TMPDIR/ours.out"
+    cmp "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out"
+    cp "$profile" "$profile.whole"
+    settle_early
+    launches=$(sed -n 's/^gpuprof [^:]*: \([0-9]*\) kernel launch.*/\1/p' "$log")
+    measured=$(sed -n 's/^gpuprof [^:]*: .* launches, \([0-9]*\) measured.*/\1/p' "$log")
+    echo "$measured of $launches"
+}
+
+# has_values KERNEL: some launch of it has counters of the hardware.
+has_values() {
+    grep '"type":"launch"' "$profile" | grep "\"kernel\":\"$1" | grep -v '"cause":"added-limit"' |
+        grep -q '"smsp__inst_executed.sum":[0-9]'
+}
+
+@test "a limit that is far too small: launches are counted, and nothing is measured" {
+    limited 1ms "$programs/limit_linked" 1000 one:1000
+    [ "$launches" -eq 1000 ] && [ "$measured" -eq 0 ]
+    grep -q "0 of 1000 launches were measured; of 1.000 ms that the limit permits (1ms)" "$log"
+    grep -q '"type":"passed_over".*"added-limit"' "$profile.whole"
+    awk -v spent="$spent" 'BEGIN { exit !(spent < 0.3) }' # no session was opened
+}
+
+@test "a share of the program's time: many launches, of which a few are measured" {
+    limited 3% "$programs/limit_linked" 20000 one:2000
+    [ "$launches" -eq 2000 ]
+    [ "$measured" -ge 3 ] && [ "$measured" -le 1000 ]
+    awk -v permitted="$permitted" 'BEGIN { exit !(permitted > 1 && permitted < 1.5) }'
+    grep -q '"overhead":"3%"' "$profile.whole"
+    grep -Eq "scale_in_place .* values ±" "$log"
+    grep -q "which stand for ~100 % of the GPU time" "$log"
+}
+
+@test "half a second, and launches that are all different" {
+    limited 500ms "$programs/limit_linked" 1000 all:300
+    [ "$launches" -eq 300 ]
+    [ "$measured" -ge 1 ] && [ "$measured" -lt 300 ]
+    [ "$permitted" = 0.5 ]
+}
+
+@test "a rare kernel is not starved by a frequent one" {
+    limited 3% "$programs/limit_linked" 20000 rare:3030
+    has_values vector_add_float
+    has_values scale_in_place
+}
+
+@test "kernels of graphs" {
+    limited 10% "$programs/limit_linked" 100000 graph:100
+    [ "$launches" -eq 600 ]
+    [ "$measured" -ge 1 ] && [ "$measured" -lt 600 ]
+}
+
+@test "threads share one limit" {
+    limited 500ms "$programs/limit_linked" 1000 threads:300
+    [ "$launches" -eq 1200 ]
+    [ "$measured" -lt 1200 ]
+}
+
+@test "without an option all is measured for 5 s, and then for 3 % of the time" {
+    GPUPROF_OVERHEAD='' plain_then_profiled "$programs/limit_linked" 2000 all:600
+    [ "$launches" -eq 600 ]
+    [ "$measured" -ge 30 ] && [ "$measured" -lt 600 ]
+    [ "$(grep -c "from here on it adds at most 3 % of the program's time (--overhead none" "$log")" -eq 1 ]
+    grep -q "that the limit permits (default)" <(tr '\n' ' ' <"$log" | tr -s ' ')
+    awk -v spent="$(of_end limit_spent)" -v step="$largest_step" 'BEGIN { exit !(spent > 2 && spent < 5.1 + step) }'
+    grep -q "NOT MEASURED" "$log"
+    # A program of its own 50 s may get as many.
+    GPUPROF_OVERHEAD='' plain_then_profiled "$programs/limit_linked" 500000 all:100
+    [ "$measured" -eq 100 ]
+    ! grep -q "from here on" "$log" || false
+    ! grep -q "^Limit" "$log" || false
+}
+
+@test "none: all is measured, however long that takes" {
+    GPUPROF_OVERHEAD=none plain_then_profiled "$programs/limit_linked" 1000 all:300
+    [ "$measured" -eq 300 ]
+    ! grep -q "^Limit" "$log" || false
+    awk -v added="$(of_end added_seconds)" 'BEGIN { exit !(added > 5.5) }'
+}
+
+@test "a choice of the user's has no limit, and neither have runs that are judged" {
+    GPUPROF_SAMPLE=first:1 plain_then_profiled "$programs/limit_linked" 1000 all:300
+    [ "$measured" -eq 300 ]
+    ! grep -q "from here on" "$log" || false
+    printf '[*]\nduration <= 1 s\n' >"$BATS_TEST_TMPDIR/rules.ini"
+    GPUPROF_CHECK=$BATS_TEST_TMPDIR/rules.ini plain_then_profiled "$programs/limit_linked" 1000 all:300
+    [ "$measured" -eq 300 ]
+    # Both together: of the launches that were chosen, as many as the limit permits.
+    GPUPROF_SAMPLE=every:2 limited 500ms "$programs/limit_linked" 1000 all:300
+    [ "$measured" -lt 150 ]
+}
+
+@test "launches that are only timed are counted where the limit leaves no time for events" {
+    export GPUPROF_METRICS=duration
+    limited 10% "$programs/limit_linked" 20000 one:500
+    [ "$measured" -ge 400 ] # the first ones come before there was any time
+    limited 1ms "$programs/limit_linked" 1000 one:1000
+    [ "$launches" -eq 1000 ] && [ "$measured" -lt 500 ]
+}
+
+@test "a text that is no limit" {
+    GPUPROF_OVERHEAD=3x plain_then_profiled "$programs/limit_linked" 1000 one:3
+    grep -q "GPUPROF_OVERHEAD=3x: no limit; say a share (3%), a time (2s, 500ms, 1m) or none" "$log"
+    [ "$measured" -eq 3 ]
+}
+
+@test "a comparison says where launches were left out by time" {
+    limited 1ms "$programs/limit_linked" 1000 one:500
+    "$GPUPROF_BUILD/gpuprof" baseline -o "$BATS_TEST_TMPDIR/base.json" "$profile.whole" 2>&1 | tee "$BATS_TEST_TMPDIR/said"
+    grep -q "the limit to the added time left launches out" "$BATS_TEST_TMPDIR/said"
+    printf '[*]\nduration <= 1 s\n' >"$BATS_TEST_TMPDIR/rules.ini"
+    "$GPUPROF_BUILD/gpuprof" check --thresholds "$BATS_TEST_TMPDIR/rules.ini" "$profile.whole" >"$BATS_TEST_TMPDIR/said" 2>&1 || true
+    grep -q "the limit to the added time left launches out" "$BATS_TEST_TMPDIR/said"
+}

@@ -1,0 +1,144 @@
+/*
+ * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
+ * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
+ * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
+ * kernels, `threads` of four threads, each in a stream of its own. At the end a digest shows
+ * all memory.
+ */
+#include <pthread.h>
+#include <time.h>
+
+#include "programs/linked.h"
+#include "programs/snippets.h"
+
+#define ELEMENTS 4096u
+#define THREADS 4
+#define NODES 6
+
+static struct gpu gpu;
+static struct work w = {.gpu = &gpu};
+static unsigned rest_us;
+
+struct worker {
+    pthread_t thread;
+    CUcontext context;
+    unsigned count;
+    CUdeviceptr p;
+};
+
+static void rest(void)
+{
+    (void)nanosleep(&(struct timespec){.tv_sec = rest_us / 1000000,
+                                       .tv_nsec = (long)(rest_us % 1000000) * 1000},
+                    NULL);
+}
+
+static void show(const char *name, CUdeviceptr p)
+{
+    static float host[ELEMENTS];
+    download(&w, host, p, sizeof(host));
+    printf("%s: digest %08x\n", name, digest(host, sizeof(host)));
+}
+
+static void scale(CUdeviceptr p, unsigned grid, CUstream stream)
+{
+    unsigned n = ELEMENTS;
+    float factor = 0.5f;
+    void *params[] = {&p, &n, &factor};
+    launch(&w, "scale_in_place", grid, 1, 128, 1, 0, stream, params);
+}
+
+static void add(CUdeviceptr p)
+{
+    unsigned n = ELEMENTS / 2;
+    CUdeviceptr other = p + n * sizeof(float);
+    void *params[] = {&p, &other, &p, &n};
+    launch(&w, "vector_add_float", n / 128, 1, 128, 1, 0, NULL, params);
+}
+
+static void *work(void *argument)
+{
+    const struct worker *me = argument;
+    CUstream stream;
+    MUST(gpu.CtxSetCurrent(me->context));
+    MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned i = 0; i < me->count; i++) {
+        scale(me->p, 8, stream);
+        rest();
+    }
+    MUST(gpu.StreamSynchronize(stream));
+    MUST(gpu.StreamDestroy(stream));
+    return NULL;
+}
+
+static void run_threads(unsigned count)
+{
+    struct worker of[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        of[i] = (struct worker){.count = count};
+        MUST(cuCtxGetCurrent(&of[i].context));
+        of[i].p = allocate(&w, ELEMENTS * sizeof(float));
+        MUST(gpu.MemsetD32(of[i].p, 0x3f800000u, ELEMENTS));
+        expect(pthread_create(&of[i].thread, NULL, work, &of[i]) == 0, "pthread_create");
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        (void)pthread_join(of[i].thread, NULL);
+    for (unsigned i = 0; i < THREADS; i++)
+        show("thread", of[i].p);
+}
+
+static void run_graph(unsigned count, CUdeviceptr p)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream;
+    CUfunction function;
+    unsigned n = ELEMENTS;
+    float factor = 0.5f;
+    void *params[] = {&p, &n, &factor};
+    MUST(gpu.ModuleGetFunction(&function, w.module, "scale_in_place"));
+    MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    for (unsigned i = 0; i < NODES; i++)
+        MUST(gpu.LaunchKernel(function, 1 + i, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(gpu.StreamEndCapture(stream, &graph));
+    MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned i = 0; i < count; i++) {
+        MUST(gpu.GraphLaunch(exec, stream));
+        rest();
+    }
+    MUST(gpu.StreamSynchronize(stream));
+    MUST(gpu.GraphExecDestroy(exec));
+    MUST(gpu.GraphDestroy(graph));
+    MUST(gpu.StreamDestroy(stream));
+}
+
+int main(int argc, char **argv)
+{
+    char word[16];
+    unsigned count;
+    gpu_from_linker(&gpu);
+    snippets_open(&w);
+    CUdeviceptr p = allocate(&w, ELEMENTS * sizeof(float));
+    MUST(gpu.MemsetD32(p, 0x3f800000u, ELEMENTS));
+    rest_us = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
+    for (int i = 2; i < argc; i++) {
+        expect(sscanf(argv[i], "%15[a-z]:%u", word, &count) == 2, argv[i]);
+        if (strcmp(word, "threads") == 0)
+            run_threads(count);
+        else if (strcmp(word, "graph") == 0)
+            run_graph(count, p);
+        else
+            for (unsigned n = 0; n < count; n++) {
+                if (word[0] == 'r' && n % 101 < 100)
+                    add(p);
+                else
+                    scale(p, word[0] == 'a' ? 1 + n : 8, NULL);
+                rest();
+            }
+    }
+    MUST(gpu.CtxSynchronize());
+    show("memory", p);
+    snippets_close(&w);
+    return 0;
+}
