@@ -111,7 +111,8 @@ static void count_more(void *unused, const struct gp_count *more)
 /* The limit of the time that measuring adds, in words; NULL: there is none. */
 static const char *limit_of_added(void)
 {
-    return NULL;
+    const char *chosen = user_settings.recorded.overhead;
+    return !limit_is_set() || limit_takes_all() ? NULL : chosen ? chosen : "3%";
 }
 
 static void write_progress(void)
