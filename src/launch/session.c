@@ -190,6 +190,13 @@ static void start(void *unused)
     atomic_store_explicit(&session.state, opened ? MEASURING : PASSIVE, memory_order_release);
 }
 
+static void start_up(void *unused)
+{
+    const double began = gp_clock_seconds();
+    start(unused);
+    gp_added_start_up(gp_clock_seconds() - began);
+}
+
 void gp_session_start(void)
 {
     int idle = IDLE, saved_errno = errno;
@@ -205,7 +212,5 @@ void gp_session_start(void)
         atomic_store(&session.state, IDLE);
         return;
     }
-    const double began = gp_clock_seconds();
-    gp_run_internal_work(start, NULL);
-    gp_added_start_up(gp_clock_seconds() - began);
+    gp_run_internal_work(start_up, NULL);
 }

@@ -65,7 +65,7 @@ bool gp_writer_launch(struct gp_writer *w, const struct gp_record *launch);
  * before it is written in full: gp_writer_launch of the same index, once, not much later. At most
  * GP_MAX_EARLY may be waiting for that. Of several for one launch the last counts. False where it
  * gets no line. */
-#define GP_MAX_EARLY 1024
+#define GP_MAX_EARLY 16384
 bool gp_writer_early(struct gp_writer *w, const struct gp_record *launch);
 
 /* Writes the time of a launch that was written early without it. False as above. */

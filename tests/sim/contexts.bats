@@ -90,7 +90,7 @@ switched_seldom() {
 @test "the session moves on in a tenth of the time, and launches that it has not counted are timed" {
     setup_session
     export GPUSIM_FAULTS=slowopen
-    alternating 3 400
+    alternating 3 1000
     switched_seldom 3
     # Each batch has room for 256 launches.
     [ "$(covered | head -n 1)" -ge 20 ]
