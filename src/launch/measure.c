@@ -13,7 +13,6 @@
 #include "launch/session.h"
 #include "launch/timed.h"
 #include "memory/buffers.h"
-#include "memory/divided.h"
 #include "memory/modules.h"
 
 #include <math.h>
@@ -53,8 +52,9 @@ static bool take_while_others_rest(struct gp_measurement *m, struct gp_snapshot 
 static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
 {
     struct gp_reach reach = measurement_reach(m);
-    /* It may write any memory, of which launches that are held need the contents. */
-    if ((!reach.kernel || reach.everything) && gp_divided_all_written())
+    /* It may write memory of which launches that are held need the contents. */
+    if ((!reach.kernel || reach.everything) &&
+        launch_writes_held(reach.everything ? NULL : m->call))
         drain_here(m->context);
     return gp_snapshot_take(snapshot, &reach, &m->not_replayed) ||
            (m->not_replayed.cause == GP_CAUSE_SHARED_MEMORY && gp_captures() == 0 &&
@@ -350,7 +350,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     bool counts = passes.hardware > 0 || passes.instrumented;
     if (counts && !user_settings.recorded.replay_off)
         save(m);
-    if (!m->snapshot && gp_divided_all_written())
+    if (!m->snapshot && launch_writes_held(call))
         drain_here(c);
     measurement_enter(m);
     CUresult result = m->snapshot                     ? measure_by_replay(m)

@@ -1,12 +1,13 @@
-/* Copies and fills of the program that write divided memory (memory/divided.h). While launches are
- * held that reach it, such a write is a member of their batch: the memory is saved in front of it,
- * in its stream, and the digests follow behind it. Where that cannot be the launches are drained
- * before. */
+/* Work of the program that writes divided memory (memory/divided.h) and is no launch that is
+ * replayed. While launches are held that reach the memory, a copy or a fill is a member of their
+ * batch: the memory is saved in front of it, in its stream, and the digests follow behind it. Where
+ * that cannot be, and before other work, the launches are drained. */
 #include "gate/captures.h"
 #include "gate/gate.h"
 #include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/inside.h"
+#include "launch/kernels.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 #include "memory/divided.h"
@@ -77,4 +78,24 @@ void gp_launch_after_write(void)
 {
     if (followed)
         gp_run_internal_work(follow_behind, NULL);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void note_root(const void *bytes, size_t size, void *held)
+{
+    if (gp_divided_led_written(bytes, size))
+        *(bool *)held = true;
+}
+
+/* That the code is right about its writes, and its numbers stay within an allocation, is assumed:
+ * the digests show any write that was not expected, and then nothing is replayed. */
+bool launch_writes_held(const struct gp_launch *call)
+{
+    bool held = false;
+    if (!gp_divided_any())
+        return false;
+    if (call && call->function && kernel_each_root(call, note_root, &held))
+        return held;
+    return gp_divided_all_written();
 }

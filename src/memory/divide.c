@@ -143,6 +143,19 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     return !known_only || !s->divided_count || (s->parts_known && s->versions.alarms < MOST_ALARMS);
 }
 
+void divide_rest(struct gp_snapshot *s, const struct gp_reach *launch)
+{
+    const struct gp_reached *r = &s->reached;
+    if (!launch->parameters_known || !launch->leads_no_further || launch->everything) {
+        divided_rest(s, 0, UINT64_MAX);
+        return;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const struct gp_range *range = &r->ranges.ranges[r->list[i]];
+        divided_rest(s, range->start, range->end);
+    }
+}
+
 static bool visit_units(struct gp_snapshot *s, const struct gp_divided *d, uint64_t from,
                         uint64_t to, divide_part *visit, void *data)
 {

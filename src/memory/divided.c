@@ -118,6 +118,36 @@ bool gp_divided_all_written(void)
     return gp_divided_any() && forget(0, 0, false);
 }
 
+/* True where a word is an address of it, or its end: a launch may go back from there. */
+static bool is_led_to(const struct gp_divided *d, const void *bytes, size_t size)
+{
+    uint64_t word;
+    for (size_t at = 0; at + sizeof(word) <= size; at++) {
+        memcpy(&word, (const char *)bytes + at, sizeof(word));
+        if (word >= d->start && word <= d->end)
+            return true;
+    }
+    return false;
+}
+
+bool gp_divided_led_written(const void *bytes, size_t size)
+{
+    bool pending = false;
+    struct gp_divided *d;
+    if (!gp_divided_any())
+        return false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if ((!d->known && !d->pending) || !is_led_to(d, bytes, size))
+            continue;
+        pending = pending || d->pending;
+        set(d, false, d->pending);
+    }
+    pthread_mutex_unlock(&lock);
+    return pending;
+}
+
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)
 {
     return forget(address, bytes ? bytes : 1, true);
@@ -280,13 +310,13 @@ bool divided_any(const struct gp_snapshot *s)
     return any;
 }
 
-void divided_rest(const struct gp_snapshot *s)
+void divided_rest(const struct gp_snapshot *s, uint64_t start, uint64_t end)
 {
     struct gp_divided *d;
     pthread_mutex_lock(&lock);
     DL_FOREACH(all, d)
     {
-        d->active = d->active && d->owner != s;
+        d->active = d->active && (d->owner != s || d->end <= start || end <= d->start);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -12,6 +12,7 @@
 #include "cuda/driver.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The memory around the address is about to be written, all of it may be, or it is freed. True
@@ -19,8 +20,10 @@
 bool gp_divided_is_there(CUdeviceptr address); /* the first is of use there */
 bool gp_divided_is_written(CUdeviceptr address);
 bool gp_divided_all_written(void);
-/* True where there is divided memory, of which held launches may have saved parts: a launch that is
- * not measured has them drained. */
+/* The same of the memory around each address among these bytes: a word of 8 bytes, at any offset.
+ */
+bool gp_divided_led_written(const void *bytes, size_t size);
+/* False where none of that changes anything: no digests are up to date, and no launch is held. */
 bool gp_divided_any(void);
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes);
 

@@ -345,8 +345,9 @@ struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr addre
 /* True where launches have had several addresses in it. So it is from one launch to the next while
  * copies are held: they have copies of parts, or of the whole. */
 bool divided_is(struct gp_divided *d);
-/* A launch has a copy of the whole that knows of no digests: none is divided while that is held. */
-void divided_rest(const struct gp_snapshot *s);
+/* A launch has a copy of that memory as a whole, which knows of no digests: it is not divided while
+ * that is held. */
+void divided_rest(const struct gp_snapshot *s, uint64_t start, uint64_t end);
 bool divided_any(const struct gp_snapshot *s);
 /* A launch has had that address. The start of the piece that it is in, and its end. */
 void divided_cut(struct gp_divided *d, uint64_t address);
@@ -720,6 +721,8 @@ void divide_begin(struct gp_snapshot *s);
  * them are to be saved. known_only: false where it is not known yet where such a launch writes, or
  * the digests are not those of the contents. */
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only);
+/* A launch that knows of no digests: the memory that it may reach is not divided. */
+void divide_rest(struct gp_snapshot *s, const struct gp_reach *launch);
 /* The divided memory of a range; NULL where it is none. */
 struct gp_divided *divide_find(const struct gp_snapshot *s, const struct gp_range *range);
 /* The range of that number is reached as well. */

@@ -94,6 +94,32 @@ left() {
     [ "$(measured arena_update)" -gt 100 ]
 }
 
+# uncounted: launches of the kernel without counters.
+uncounted() {
+    local all
+    all=$(grep '"type":"launch"' "$profile" | grep -c "\"kernel\":\"$1")
+    echo $((all - $(measured "$1")))
+}
+
+@test "launches that are not measured drain none that are held where they write to other memory" {
+    # The code that counts comes seldom: once for a batch.
+    for where in host other; do
+        GPUPROF_KERNELS=arena_update GPUSIM_FAILS=cuptiSassMetricsEnable@12+ arena beside-$where
+        [ "$(uncounted arena_update)" -eq 0 ]
+        [ "$(launches | grep -c '"recalled":2,')" -ge 240 ]
+    done
+}
+
+@test "launches that are not measured drain those that are held where they write to their memory" {
+    GPUPROF_KERNELS=arena_update arena beside-arena
+    [ "$(uncounted arena_update)" -eq 0 ]
+}
+
+@test "launches that run once, as they write memory of the host, between those that are held" {
+    arena beside-host
+    [ "$(uncounted arena_update)" -eq 0 ]
+}
+
 @test "room for few copies" {
     GPUPROF_MEMORY=40M arena pieces 5
     GPUPROF_MEMORY=16M same_with_and_without "$programs/arena_linked" pieces 6

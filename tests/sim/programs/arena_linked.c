@@ -8,8 +8,9 @@
  * in the case "scatter" kernels write now and then far from their pieces, by numbers in memory, in
  * the case "blocked" launches and fills stand behind a wait that ends once they have returned, in
  * the case "freed" the allocation is freed and had again, in the case "short" there are several
- * arenas, and nearly all other memory is allocated between launches on them. Prints a digest of all
- * pieces.
+ * arenas, and nearly all other memory is allocated between launches on them. In the cases
+ * "beside-host", "beside-other" and "beside-arena" launches of another kernel come in between, on
+ * memory of the host, another arena, or the same. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +40,7 @@ struct arena {
     CUdeviceptr base;
     size_t bytes;
     bool whole;
+    void *on_host; /* the base, where it is page-locked */
     struct piece pieces[PIECES];
 };
 
@@ -48,18 +50,31 @@ static uint32_t chance(uint32_t below)
     return (seed >> 8) % below;
 }
 
-static void begin(struct arena *a, bool whole, size_t megabytes)
+enum kind { PARTS, WHOLE, ON_HOST };
+
+static void allocate_arena(struct arena *a, bool on_host)
 {
+    a->on_host = NULL;
+    if (on_host) {
+        MUST(cuMemHostAlloc(&a->on_host, a->bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+        MUST(cuMemHostGetDevicePointer(&a->base, a->on_host, 0));
+    } else {
+        MUST(cuMemAlloc(&a->base, a->bytes + 1000));
+    }
+    MUST(cuMemsetD32(a->base, 7, a->bytes / 4));
+}
+
+static void begin(struct arena *a, enum kind kind, size_t megabytes)
+{
+    const bool whole = kind == WHOLE;
     size_t at = 512 * 1024;
 
     a->whole = whole;
     a->bytes = megabytes << 20;
     for (int k = 0; k < QUIET; k++)
         a->quiet[k] = 7;
-    if (!whole) {
-        MUST(cuMemAlloc(&a->base, a->bytes + 1000));
-        MUST(cuMemsetD32(a->base, 7, a->bytes / 4));
-    }
+    if (!whole)
+        allocate_arena(a, kind == ON_HOST);
     for (int i = 0; i < PIECES; i++) {
         struct piece *p = &a->pieces[i];
         p->words = 100 + chance(MOST_WORDS - 100);
@@ -97,7 +112,10 @@ static void end(struct arena *a)
         for (unsigned k = 0; k < QUIET; k++)
             if (found[k] != a->quiet[k])
                 printf("word %u before the pieces is %u, not %u\n", k, found[k], a->quiet[k]);
-        MUST(cuMemFree(a->base));
+        if (a->on_host)
+            MUST(cuMemFreeHost(a->on_host));
+        else
+            MUST(cuMemFree(a->base));
     }
     free(found);
     printf("%016llx\n", (unsigned long long)digest);
@@ -160,7 +178,7 @@ static void pieces(bool whole)
 {
     struct arena a;
 
-    begin(&a, whole, 12);
+    begin(&a, whole ? WHOLE : PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_any(&a, 0, PIECES, NULL);
     end(&a);
@@ -171,17 +189,39 @@ static void alike(bool whole)
 {
     struct arena a;
 
-    begin(&a, whole, 12);
+    begin(&a, whole ? WHOLE : PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_scale(&a.pieces[chance(PIECES)], 100, i >= 150 && !chance(10) ? 1 : 2, NULL);
     end(&a);
+}
+
+/* Alike launches; between them others that have addresses of the same arena, of another one, or of
+ * the host's memory alone. */
+static void beside(const char *where)
+{
+    static struct arena a, other;
+    const bool apart = strcmp(where, "arena") != 0;
+
+    begin(&a, PARTS, 12);
+    if (apart)
+        begin(&other, strcmp(where, "host") == 0 ? ON_HOST : PARTS, 5);
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct arena *b = apart ? &other : &a;
+        launch_scale(&a.pieces[chance(PIECES)], 100, 2, NULL);
+        if (i % 3 == 2)
+            launch_add(&b->pieces[chance(PIECES)], &b->pieces[chance(PIECES)],
+                       &b->pieces[chance(PIECES)], NULL);
+    }
+    end(&a);
+    if (apart)
+        end(&other);
 }
 
 static void copies(void)
 {
     struct arena a;
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++) {
         launch_any(&a, 0, PIECES, NULL);
         if (!chance(20))
@@ -195,7 +235,7 @@ static void streams(void)
     struct arena a;
     CUstream stream[2];
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     for (int i = 0; i < 2; i++)
         MUST(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
     MUST(cuCtxSynchronize());
@@ -210,7 +250,7 @@ static void freed(void)
     struct arena a;
 
     for (int round = 0; round < 4; round++) {
-        begin(&a, false, 12);
+        begin(&a, PARTS, 12);
         for (int i = 0; i < LAUNCHES / 4; i++)
             launch_any(&a, 0, PIECES, NULL);
         end(&a);
@@ -227,7 +267,7 @@ static void short_of_memory(void)
 
     MUST(cuMemGetInfo(&unused, &total));
     for (int i = 0; i < ARENAS; i++) {
-        begin(&arenas[i], false, 5);
+        begin(&arenas[i], PARTS, 5);
         taken += arenas[i].bytes + 1000;
     }
     for (int i = 0; i < LAUNCHES / 2; i++)
@@ -254,7 +294,7 @@ static void blocked(void)
     void *memory;
     volatile uint32_t *on_host;
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
     on_host = memory;
@@ -304,7 +344,7 @@ static void scatter_far(void)
 {
     struct arena a;
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++) {
         if (i % 10 == 9)
             launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], i % 60 == 59, NULL);
@@ -336,6 +376,8 @@ int main(int argc, char **argv)
         alike(!strcmp(which, "alike-whole"));
     else if (!strcmp(which, "copies"))
         copies();
+    else if (!strncmp(which, "beside-", 7))
+        beside(which + 7);
     else if (!strcmp(which, "streams"))
         streams();
     else if (!strcmp(which, "short"))
