@@ -135,9 +135,9 @@ static bool wrote_only_saved_memory(struct gp_measurement *m)
 {
     struct gp_verify_schedule *schedule = &m->kernel->schedule;
     bool elsewhere, outside, later = m->member.run.when == GP_RUN_LATER && m->parts;
-    m->unverified = later && gp_snapshot_knows_parts(m->snapshot);
     if (!gp_snapshot_wrote_outside(m->snapshot, later, &outside, &m->broken_off))
         return false;
+    m->unverified = later && !gp_snapshot_is_verified(m->snapshot);
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
     if (m->member.run.parameters) /* else all memory was copied: where they lead does not show */

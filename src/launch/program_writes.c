@@ -60,10 +60,12 @@ void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream)
 {
     struct write w = {.to = to, .bytes = bytes, .stream = stream};
     forget(); /* a thread that was cancelled in a write */
-    if (!gp_divided_is_there(to))
+    if (!gp_divided_is_there(to)) {
+        gp_divided_is_written(to, bytes); /* the far part of it */
         return;
+    }
     gp_run_internal_work(follow_at_work, &w);
-    if (!w.followed && gp_divided_is_written(to) && gp_captures() == 0)
+    if (!w.followed && gp_divided_is_written(to, w.bytes) && gp_captures() == 0)
         gp_launch_before_change();
 }
 
@@ -88,8 +90,8 @@ static void note_root(const void *bytes, size_t size, void *held)
         *(bool *)held = true;
 }
 
-/* That the code is right about its writes, and its numbers stay within an allocation, is assumed:
- * the digests show any write that was not expected, and then nothing is replayed. */
+/* The code may be wrong about its writes, and numbers in memory may lead beyond an allocation: the
+ * digests show any write that was not expected, and then nothing is replayed. */
 bool launch_writes_held(const struct gp_launch *call)
 {
     bool held = false;

@@ -17,7 +17,7 @@ void divide_begin(struct gp_snapshot *s)
     s->divided_count = 0;
     s->addresses.count = 0;
     s->plan.count = 0;
-    s->saves_parts = s->parts_known = false;
+    s->saves_parts = s->parts_known = s->near_will_do = s->verified = false;
 }
 
 static bool add(struct gp_snapshot *s, struct gp_divided *d)
@@ -132,6 +132,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.by_input = launch->writes_by_input;
     s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
                      writes_plan(&s->learned, &s->addresses, &s->plan);
+    s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify &&
                      (known_only || launch->leads_no_further) &&
@@ -191,6 +192,13 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
     return divide_check_before(s, why);
 }
 
+/* A write to the far part that nobody expects is found with the batch, if not before. */
+static bool check_part(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
+                       struct gp_reason *why)
+{
+    return near ? divided_check_near(s, d, changed, why) : divided_check(s, d, changed, why);
+}
+
 /* Where a launch is held already the digests have to be right; else they begin here. */
 bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
 {
@@ -201,7 +209,7 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
         bool changed;
         if (d->known && !d->pending)
             continue;
-        if (!divided_check(s, d, &changed, why))
+        if (!check_part(s, d, s->near_will_do && divided_has_far(d), &changed, why))
             return false;
         if (changed && d->pending)
             versions_spoil(s);
@@ -287,9 +295,12 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
         CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
         return driver_worked(result, why) && driver_worked(waited, why);
     }
+    s->verified = true;
     for (size_t i = 0; i < s->divided_count; i++) {
+        const bool near = later && s->near_will_do && divided_has_far(s->divided[i]);
         bool changed;
-        if (!divided_check(s, s->divided[i], &changed, why)) {
+        s->verified = s->verified && !near;
+        if (!check_part(s, s->divided[i], near, &changed, why)) {
             divided_set_known(s->divided[i], false);
             return false;
         }
@@ -371,9 +382,9 @@ bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
     return false;
 }
 
-bool gp_snapshot_knows_parts(const struct gp_snapshot *s)
+bool gp_snapshot_is_verified(const struct gp_snapshot *s)
 {
-    return s->parts_known;
+    return s->verified;
 }
 
 bool gp_snapshot_is_divided(const struct gp_snapshot *s)

@@ -320,11 +320,15 @@ struct gp_divided {
     uint64_t *cuts;        /* addresses of its inside that launches have had, in order */
     size_t cut_count, cut_capacity;
     CUdeviceptr digests; /* uint64_t by unit; 0: not made yet */
-    /* Other threads read these, and set the first one to false. */
-    atomic_bool known;   /* they are those of its contents */
-    atomic_bool pending; /* a launch that is held reaches it */
-    bool active;         /* divided_is */
-    bool reached;        /* by the launch at hand */
+    /* The near part goes from the start to some way behind the last address that a launch has had,
+     * and holds all changes that were found behind that. The far part is the rest. */
+    uint64_t last, near_to;
+    /* Other threads read these, and set the first two to false. */
+    atomic_bool known;     /* the digests are those of its contents, but for the far part */
+    atomic_bool far_known; /* and there, as far as launches write as is expected */
+    atomic_bool pending;   /* a launch that is held reaches it */
+    bool active;           /* divided_is */
+    bool reached;          /* by the launch at hand */
     struct gp_divided *prev, *next;
 };
 
@@ -363,6 +367,7 @@ struct gp_digests {
     CUdeviceptr bits;   /* of units that have changed */
     uint32_t *host_bits;
     size_t words;      /* of either */
+    uint64_t checked;  /* units of the last check */
     double seconds;    /* that checks have taken */
     uint64_t launches; /* that have asked whether that is too much */
 };
@@ -375,6 +380,12 @@ void digests_free(struct gp_digests *g, bool context_alive);
  * GPU has done so when this returns. False, with the reason in *why, where that failed. */
 bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why);
+/* The same of its near part, where the whole has been checked before. */
+bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
+                        struct gp_reason *why);
+/* True where there is a far part, whose digests are right but for launches that write where nobody
+ * expects it: a check of the whole shows these. */
+bool divided_has_far(const struct gp_divided *d);
 /* Calls visit with each stretch of units that the last check found changed. */
 typedef void divided_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data);
 void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,
@@ -444,6 +455,8 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
 /* A launch with these addresses may have written where no launch of its batch was expected to. */
 void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
+/* True where launches of the kernel are verified one by one. */
+bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units. False where there are
@@ -683,8 +696,10 @@ struct gp_snapshot {
     struct gp_plan plan;           /* the parts of that to save */
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
-    bool saves_parts; /* of these the planned parts; else all */
-    bool parts_known; /* launches like it have shown them, and the digests are up to date */
+    bool saves_parts;  /* of these the planned parts; else all */
+    bool parts_known;  /* launches like it have shown them, and the digests are up to date */
+    bool near_will_do; /* checks of the near part, as the whole is checked with its batch */
+    bool verified;     /* the whole was checked behind it */
     struct gp_versions versions;
 
     CUdeviceptr scratch;

@@ -75,18 +75,31 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
-@test "kernels that write far from their pieces now and then are not replayed there, nor is their batch" {
-    GPUPROF_REPLAY=now arena scatter 2
+# counts_as_at_once CASE SEED: some launches are not replayed; the others have the counts that they have where each
+# is replayed at once.
+counts_as_at_once() {
+    GPUPROF_REPLAY=now arena "$@"
     counted >"$BATS_TEST_TMPDIR/now"
-    arena scatter 2
+    arena "$@"
     [ "$(left)" -gt 0 ]
-    # The others have the counts that they have where each is replayed at once.
     counted | tr ',' '\n' >"$BATS_TEST_TMPDIR/later.counts"
     tr ',' '\n' <"$BATS_TEST_TMPDIR/now" >"$BATS_TEST_TMPDIR/now.counts"
     awk '/ / { launch = $1; sub(/^[0-9]+ /, "") } { split($0, part, ":"); key = launch part[1] }
         NR == FNR { now[key] = part[2]; next } key in now { both++; same += now[key] == part[2] }
         END { print both, same; exit !(both > 2000 && both == same) }' \
         "$BATS_TEST_TMPDIR/now.counts" "$BATS_TEST_TMPDIR/later.counts"
+}
+
+@test "kernels that write far from their pieces now and then are not replayed there, nor is their batch" {
+    counts_as_at_once scatter 2
+}
+
+@test "kernels that write far behind all pieces now and then are not replayed there, nor is their batch" {
+    counts_as_at_once scatter-far 2
+}
+@test "kernels that write far behind all pieces now and then, where all are replayed at once" {
+    GPUPROF_REPLAY=now arena scatter-far 2
+    [ "$(left)" -gt 0 ]
 }
 
 @test "launches whose kernels are not selected, between those that are" {
@@ -113,6 +126,16 @@ uncounted() {
 @test "launches that are not measured drain those that are held where they write to their memory" {
     GPUPROF_KERNELS=arena_update arena beside-arena
     [ "$(uncounted arena_update)" -eq 0 ]
+}
+
+@test "fills far behind all pieces, of which nothing was known" {
+    GPUPROF_KERNELS=arena_update arena beside-far
+    [ "$(uncounted arena_update)" -eq 0 ]
+}
+
+@test "launches that are not measured and write far behind all pieces spoil one batch" {
+    GPUPROF_KERNELS=arena_update,arena_add arena scatter-far
+    [ "$(($(uncounted arena_update) + $(uncounted arena_add)))" -le 15 ]
 }
 
 @test "launches that run once, as they write memory of the host, between those that are held" {

@@ -5,12 +5,13 @@
  * nothing else happens, in the case "alike" most launches have the same counts, in the case
  * "copies" copies and fills of pieces come between the launches, in the case "streams" two streams
  * have pieces of their own, in the cases "whole" and "alike-whole" the same pieces are allocations,
- * in the case "scatter" kernels write now and then far from their pieces, by numbers in memory, in
+ * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
+ * numbers in memory, and in the second one far behind all pieces, in
  * the case "blocked" launches and fills stand behind a wait that ends once they have returned, in
  * the case "freed" the allocation is freed and had again, in the case "short" there are several
  * arenas, and nearly all other memory is allocated between launches on them. In the cases
- * "beside-host", "beside-other" and "beside-arena" launches of another kernel come in between, on
- * memory of the host, another arena, or the same. Prints a digest of all pieces.
+ * "beside-host", "beside-other", "beside-arena" and "beside-far" launches of another kernel come in
+ * between, on memory of the host, another arena, or the same. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,10 +34,11 @@ struct piece {
     uint32_t *expected;
 };
 
-enum { QUIET = 1024 }; /* words in front of the pieces, which no launch has as an address */
+/* Words in front of the pieces, which no launch has as an address, and as many far behind them. */
+enum { QUIET = 1024 };
 
 struct arena {
-    uint32_t quiet[QUIET];
+    uint32_t quiet[QUIET], far[QUIET];
     CUdeviceptr base;
     size_t bytes;
     bool whole;
@@ -72,7 +74,7 @@ static void begin(struct arena *a, enum kind kind, size_t megabytes)
     a->whole = whole;
     a->bytes = megabytes << 20;
     for (int k = 0; k < QUIET; k++)
-        a->quiet[k] = 7;
+        a->quiet[k] = a->far[k] = 7;
     if (!whole)
         allocate_arena(a, kind == ON_HOST);
     for (int i = 0; i < PIECES; i++) {
@@ -86,6 +88,19 @@ static void begin(struct arena *a, enum kind kind, size_t megabytes)
         p->expected = calloc(p->words, sizeof(uint32_t));
         MUST(cuMemsetD32(p->at, 0, p->words));
     }
+}
+
+static CUdeviceptr far_of(const struct arena *a)
+{
+    return a->base + a->bytes - 4 * QUIET;
+}
+
+static void compare(const uint32_t *quiet, CUdeviceptr at, uint32_t *found)
+{
+    MUST(cuMemcpyDtoH(found, at, 4 * QUIET));
+    for (unsigned k = 0; k < QUIET; k++)
+        if (found[k] != quiet[k])
+            printf("word %u apart from the pieces is %u, not %u\n", k, found[k], quiet[k]);
 }
 
 static void end(struct arena *a)
@@ -108,10 +123,8 @@ static void end(struct arena *a)
             MUST(cuMemFree(p->at));
     }
     if (!a->whole) {
-        MUST(cuMemcpyDtoH(found, a->base, sizeof(a->quiet)));
-        for (unsigned k = 0; k < QUIET; k++)
-            if (found[k] != a->quiet[k])
-                printf("word %u before the pieces is %u, not %u\n", k, found[k], a->quiet[k]);
+        compare(a->quiet, a->base, found);
+        compare(a->far, far_of(a), found);
         if (a->on_host)
             MUST(cuMemFreeHost(a->on_host));
         else
@@ -196,11 +209,11 @@ static void alike(bool whole)
 }
 
 /* Alike launches; between them others that have addresses of the same arena, of another one, or of
- * the host's memory alone. */
+ * the host's memory alone; in the case "far" a fill far behind the pieces, too. */
 static void beside(const char *where)
 {
     static struct arena a, other;
-    const bool apart = strcmp(where, "arena") != 0;
+    const bool far = strcmp(where, "far") == 0, apart = !far && strcmp(where, "arena") != 0;
 
     begin(&a, PARTS, 12);
     if (apart)
@@ -211,6 +224,11 @@ static void beside(const char *where)
         if (i % 3 == 2)
             launch_add(&b->pieces[chance(PIECES)], &b->pieces[chance(PIECES)],
                        &b->pieces[chance(PIECES)], NULL);
+        if (far && i % 3 == 2) {
+            const unsigned k = chance(QUIET);
+            MUST(cuMemsetD32(far_of(&a) + 4 * k, 1000 + k, 1));
+            a.far[k] = 1000 + k;
+        }
     }
     end(&a);
     if (apart)
@@ -318,12 +336,16 @@ static void blocked(void)
     end(&a);
 }
 
-/* A thread writes to a word that memory names: of the piece, of another one, or in front of all. */
-static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream stream)
+enum target { OWN, OTHER, IN_FRONT, FAR };
+
+/* A thread writes to a word that memory names: of the piece, of another one, or apart from all. */
+static void launch_scatter(struct arena *a, struct piece *p, enum target target, CUstream stream)
 {
     struct piece *index = &a->pieces[0], *other = &a->pieces[chance(PIECES)];
-    const bool quiet = far && chance(2);
-    CUdeviceptr to = quiet ? a->base + 4 * chance(QUIET) : (far ? other : p)->at + 200;
+    const unsigned k = chance(QUIET);
+    CUdeviceptr to = target == IN_FRONT ? a->base + 4 * k
+                     : target == FAR    ? far_of(a) + 4 * k
+                                        : (target == OTHER ? other : p)->at + 200;
     uint32_t word = (uint32_t)((int64_t)(to - p->at) / 4);
     unsigned n = 64;
     void *params[] = {&p->at, &index->at, &n};
@@ -334,20 +356,23 @@ static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream 
     for (unsigned k = 0; k < n; k++)
         if (k != 50)
             p->expected[k] = 2 * p->expected[k] + 1;
-    if (quiet)
-        a->quiet[(to - a->base) / 4] += 3;
+    if (target == IN_FRONT)
+        a->quiet[k] += 3;
+    else if (target == FAR)
+        a->far[k] += 3;
     else
-        (far ? other : p)->expected[50] += 3;
+        (target == OTHER ? other : p)->expected[50] += 3;
 }
 
-static void scatter_far(void)
+static void scatter_far(bool far)
 {
     struct arena a;
 
     begin(&a, PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++) {
+        enum target target = i % 60 != 59 ? OWN : far ? FAR : chance(2) ? IN_FRONT : OTHER;
         if (i % 10 == 9)
-            launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], i % 60 == 59, NULL);
+            launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], target, NULL);
         else
             launch_any(&a, 1, PIECES - 1, NULL);
     }
@@ -386,8 +411,8 @@ int main(int argc, char **argv)
         blocked();
     else if (!strcmp(which, "freed"))
         freed();
-    else if (!strcmp(which, "scatter"))
-        scatter_far();
+    else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
+        scatter_far(!strcmp(which, "scatter-far"));
     else
         return 2;
     return 0;
