@@ -9,6 +9,8 @@
 
 /* Then launches are waited for. */
 #define MOST_ALARMS 2
+/* Bytes of pieces that are searched for addresses before a launch. */
+#define MOST_SEARCHED ((uint64_t)1 << 30)
 
 void divide_begin(struct gp_snapshot *s)
 {
@@ -107,6 +109,46 @@ static void count_parts(struct gp_snapshot *s, const struct gp_divided *d)
     divide_each_part(s, d, take_room, NULL);
 }
 
+/* The pieces from the launch's addresses on. Behind the near part no launch has had any address. */
+static bool list_pieces(const struct gp_snapshot *s, struct gp_segments *list)
+{
+    uint64_t bytes = 0;
+    segments_clear(list);
+    for (unsigned i = 0; i < s->addresses.count; i++) {
+        const struct gp_address *p = &s->addresses.of[i];
+        const uint64_t piece = divided_piece_end(p->in, p->value), near = divided_near_end(p->in);
+        const uint64_t end = piece < near ? piece : near;
+        bytes += end - p->value;
+        if (bytes > MOST_SEARCHED ||
+            !segments_add(list, p->value, p->value, end - p->value, p->in->start))
+            return false;
+    }
+    return true;
+}
+
+static bool found_reached_alone(const struct gp_snapshot *s)
+{
+    const struct gp_answer *answer = s->own.host_answer;
+    const struct gp_reached *r = &s->reached;
+    bool reached = answer->found <= GP_FOUND_AT_ONCE;
+    for (uint32_t i = 0; reached && i < answer->found; i++)
+        reached = answer->at_once[i] < r->ranges.count && r->marks[answer->at_once[i]] == r->round;
+    return reached;
+}
+
+/* The launch loads addresses from memory: whether its pieces, as they are before it, hold none of
+ * other allocations. Those that are found stay in the answer, for a copy that follows them. */
+static bool leads_nowhere(struct gp_snapshot *s)
+{
+    struct gp_reason why;
+    struct gp_segments *list = &s->watched;
+    const bool nowhere = list_pieces(s, list) &&
+                         snapshot_search(s, list, &s->lookup, &s->reached.ranges, &why) &&
+                         found_reached_alone(s);
+    segments_clear(list);
+    return nowhere;
+}
+
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
 {
     struct gp_reached *r = &s->reached;
@@ -131,7 +173,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
     s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
-                     writes_plan(&s->learned, &s->addresses, &s->plan);
+                     writes_plan(&s->learned, &s->addresses, &s->plan) &&
+                     (launch->leads_no_further || (!known_only && leads_nowhere(s)));
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify &&
@@ -186,7 +229,7 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
     if (!d || d->reached || (!divided_is(d) && !d->pending))
         return true;
     *why = GP_REASON(NO_MEMORY);
-    if (!add(s, d))
+    if (!add(s, d) || (s->saves_parts && !writes_plan_whole(&s->plan, d)))
         return false;
     count_parts(s, d);
     return divide_check_before(s, why);

@@ -92,6 +92,14 @@ static uint64_t near_units_now(const struct gp_divided *d)
     return units;
 }
 
+uint64_t divided_near_end(const struct gp_divided *d)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t end = near_end(d);
+    pthread_mutex_unlock(&lock);
+    return end < d->end ? end : d->end;
+}
+
 bool divided_has_far(const struct gp_divided *d)
 {
     return d->far_known && near_units_now(d) < d->units;

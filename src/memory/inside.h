@@ -383,6 +383,8 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
 /* The same of its near part, where the whole has been checked before. */
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                         struct gp_reason *why);
+/* The end of the near part, where the memory is divided as the launches so far have shown. */
+uint64_t divided_near_end(const struct gp_divided *d);
 /* True where there is a far part, whose digests are right but for launches that write where nobody
  * expects it: a check of the whole shows these. */
 bool divided_has_far(const struct gp_divided *d);
@@ -462,6 +464,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units. False where there are
  * too many. */
 bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan);
+/* And all of an allocation. */
+bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d);
 void writes_free(struct gp_learned *l);
 
 /* ---- memory that was freed after it was copied (freed.c) ------------------------------------- */
@@ -757,6 +761,11 @@ bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy);
  * ranges of a table; NULL: follows none. */
 CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
                            const struct gp_lookup *follow);
+
+/* Follows the pointers in a list of segments, each its own copy, to the ranges of a lookup: those
+ * that are found are in the answer (memory/work.h). Nothing is written. */
+bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_lookup *lookup,
+                     struct gp_ranges *ranges, struct gp_reason *why);
 
 /* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
  * the thread's own, when per_thread). */

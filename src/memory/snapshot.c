@@ -141,6 +141,17 @@ CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
                             list->units - begin, arguments);
 }
 
+bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_lookup *lookup,
+                     struct gp_ranges *ranges, struct gp_reason *why)
+{
+    list->units_done = 0;
+    bool searched = driver_worked(answer_clear(&s->own), why) &&
+                    driver_worked(lookup_update(lookup, ranges, s->own.stream), why) &&
+                    driver_worked(snapshot_copy_new(s, list, lookup), why);
+    CUresult answered = answer_fetch(&s->own);
+    return searched && driver_worked(answered, why);
+}
+
 /* Copies parts of divided memory, with an alarm where they are not as their digests say. */
 static CUresult save_parts(struct gp_snapshot *s)
 {

@@ -272,6 +272,11 @@ static bool add_part(struct gp_plan *plan, const struct gp_divided *d, uint64_t 
     return true;
 }
 
+bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
+{
+    return add_part(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
+}
+
 /* The parts from one address on. */
 static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          const struct gp_kernel_writes *k, const struct gp_address *p,

@@ -6,12 +6,13 @@
  * "copies" copies and fills of pieces come between the launches, in the case "streams" two streams
  * have pieces of their own, in the cases "whole" and "alike-whole" the same pieces are allocations,
  * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
- * numbers in memory, and in the second one far behind all pieces, in
- * the case "blocked" launches and fills stand behind a wait that ends once they have returned, in
- * the case "freed" the allocation is freed and had again, in the case "short" there are several
- * arenas, and nearly all other memory is allocated between launches on them. In the cases
- * "beside-host", "beside-other", "beside-arena" and "beside-far" launches of another kernel come in
- * between, on memory of the host, another arena, or the same. Prints a digest of all pieces.
+ * numbers in memory, and in the second one far behind all pieces, in the case "blocked" launches
+ * and fills stand behind a wait that ends once they have returned, in the case "freed" the
+ * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
+ * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
+ * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
+ * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
+ * address from memory. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@ enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 
 static CUcontext context;
 static CUmodule module;
-static CUfunction scale, add, scatter;
+static CUfunction scale, add, scatter, through;
 static uint32_t seed = 1;
 
 struct piece {
@@ -379,6 +380,58 @@ static void scatter_far(bool far)
     end(&a);
 }
 
+/* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
+ * part. */
+enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
+
+/* A word of a piece is 3 more where the table leads there. */
+static void launch_through(CUdeviceptr table, struct piece *p, struct piece *to)
+{
+    static CUdeviceptr before = UINT64_MAX;
+    const CUdeviceptr address = to ? to->at + 4 * 90 : 0;
+    unsigned n = 64, at = TABLE_INDEX;
+    void *params[] = {&p->at, &table, &at};
+
+    if (address != before)
+        MUST(cuMemcpyHtoD(table + sizeof(address) * at, &address, sizeof(address)));
+    before = address;
+    MUST(cuLaunchKernel(through, 1, 1, 1, n, 1, 1, 0, NULL, params, NULL));
+    for (unsigned k = 0; k < n; k++)
+        p->expected[k] = 2 * p->expected[k] + 1;
+    if (to)
+        to->expected[90] += 3;
+}
+
+/* Every other launch loads an address: of no memory, or now and then of another piece or of another
+ * allocation. The table stands behind the pieces; in the case "arena" it is an allocation, and
+ * leads to another arena. */
+static void through_memory(const char *where)
+{
+    static struct arena a, other;
+    const bool nowhere = strcmp(where, "nowhere") == 0, piece = strcmp(where, "piece") == 0;
+    const bool two = strcmp(where, "arena") == 0;
+    CUdeviceptr table;
+
+    begin(&a, PARTS, 12);
+    begin(&other, two ? PARTS : WHOLE, 12);
+    if (two)
+        MUST(cuMemAlloc(&table, 3 << 19));
+    else
+        table = a.base + TABLE;
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct arena *leads = piece ? &a : &other;
+        struct piece *to = &leads->pieces[chance(PIECES)];
+        if (i % 2 == 1)
+            launch_through(table, &a.pieces[chance(PIECES)], nowhere || i % 20 != 19 ? NULL : to);
+        else
+            launch_any(two && i % 4 == 0 ? &other : &a, 0, PIECES, NULL);
+    }
+    end(&a);
+    end(&other);
+    if (two)
+        MUST(cuMemFree(table));
+}
+
 int main(int argc, char **argv)
 {
     void *image;
@@ -395,12 +448,15 @@ int main(int argc, char **argv)
     MUST(cuModuleGetFunction(&scale, module, "arena_update"));
     MUST(cuModuleGetFunction(&add, module, "arena_add"));
     MUST(cuModuleGetFunction(&scatter, module, "arena_scatter"));
+    MUST(cuModuleGetFunction(&through, module, "arena_through"));
     if (!strcmp(which, "pieces") || !strcmp(which, "whole"))
         pieces(!strcmp(which, "whole"));
     else if (!strcmp(which, "alike") || !strcmp(which, "alike-whole"))
         alike(!strcmp(which, "alike-whole"));
     else if (!strcmp(which, "copies"))
         copies();
+    else if (!strncmp(which, "through-", 8))
+        through_memory(which + 8);
     else if (!strncmp(which, "beside-", 7))
         beside(which + 7);
     else if (!strcmp(which, "streams"))
