@@ -594,11 +594,11 @@ struct gp_kernel {
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
     bool writes_known;
-    enum gp_write_addresses writes;     /* code/addresses.h */
-    _Atomic enum gp_maybe writes_unled; /* kernel_each_root */
-    struct gp_pass_cost cost;           /* learned by the collector */
-    bool announced;                     /* that instrumented code may take long */
-    uint64_t code;                      /* the collector's number for it */
+    enum gp_write_addresses writes;         /* code/addresses.h */
+    _Atomic enum gp_maybe writes_elsewhere; /* kernel_each_root */
+    struct gp_pass_cost cost;               /* learned by the collector */
+    bool announced;                         /* that instrumented code may take long */
+    uint64_t code;                          /* the collector's number for it */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
     UT_hash_handle hh;

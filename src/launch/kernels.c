@@ -270,8 +270,9 @@ void kernel_ask_layout(struct gp_kernel *kernel)
     pthread_rwlock_unlock(&lock);
 }
 
-/* The answers of kernel_facts.c are those of threads that have locked the gate. */
-static bool may_write_unled(struct gp_kernel *k)
+/* Whether it may write memory to which its parameters do not lead. Answers of kernel_facts.c are
+ * kept by threads that have locked the gate. */
+static bool may_write_elsewhere(struct gp_kernel *k)
 {
     CUdevice device;
     size_t size;
@@ -289,7 +290,7 @@ static bool may_write_unled(struct gp_kernel *k)
 static const struct gp_kernel *lock_and_ask(CUfunction handle)
 {
     const struct gp_kernel *k = lock_and_find(handle);
-    if (!k || (k->writes_unled != GP_NOT_ASKED && k->layout.asked))
+    if (!k || (k->writes_elsewhere != GP_NOT_ASKED && k->layout.asked))
         return k;
     pthread_rwlock_unlock(&lock);
     pthread_rwlock_wrlock(&lock);
@@ -297,8 +298,8 @@ static const struct gp_kernel *lock_and_ask(CUfunction handle)
     if (!asked)
         return NULL;
     ask_layout(asked);
-    if (asked->writes_unled == GP_NOT_ASKED)
-        asked->writes_unled = may_write_unled(asked) ? GP_MAYBE : GP_NEVER;
+    if (asked->writes_elsewhere == GP_NOT_ASKED)
+        asked->writes_elsewhere = may_write_elsewhere(asked) ? GP_MAYBE : GP_NEVER;
     return asked;
 }
 
@@ -306,7 +307,7 @@ bool kernel_each_root(const struct gp_launch *call, parameter_visit *visit, void
 {
     const struct gp_kernel *k = lock_and_ask(call->function);
     const bool led =
-        k && k->writes_unled == GP_NEVER && parameters_each(call, &k->layout, visit, data);
+        k && k->writes_elsewhere == GP_NEVER && parameters_each(call, &k->layout, visit, data);
     pthread_rwlock_unlock(&lock);
     return led;
 }

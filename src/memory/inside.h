@@ -380,7 +380,7 @@ void digests_free(struct gp_digests *g, bool context_alive);
  * GPU has done so when this returns. False, with the reason in *why, where that failed. */
 bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why);
-/* The same of its near part, where the whole has been checked before. */
+/* Brings the digests of its near part up to date, where the whole was checked before. */
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                         struct gp_reason *why);
 /* The end of the near part, where the memory is divided as the launches so far have shown. */

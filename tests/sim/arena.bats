@@ -75,8 +75,8 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
-# counts_as_at_once CASE [SEED]: launches have the counts that they have where each is replayed at once, if they
-# have any.
+# counts_as_at_once CASE [SEED]: launches have the counts of instructions that they have where each is replayed at
+# once, if they have any. Caches find another line where one of many launches that are alike writes elsewhere.
 counts_as_at_once() {
     GPUPROF_REPLAY=now arena "$@"
     counted >"$BATS_TEST_TMPDIR/now"
@@ -84,8 +84,9 @@ counts_as_at_once() {
     counted | tr ',' '\n' >"$BATS_TEST_TMPDIR/later.counts"
     tr ',' '\n' <"$BATS_TEST_TMPDIR/now" >"$BATS_TEST_TMPDIR/now.counts"
     awk '/ / { launch = $1; sub(/^[0-9]+ /, "") } { split($0, part, ":"); key = launch part[1] }
+        key !~ /sass_|inst_executed.sum/ { next }
         NR == FNR { now[key] = part[2]; next } key in now { both++; same += now[key] == part[2] }
-        END { print both, same; exit !(both > 2000 && both == same) }' \
+        END { print both, same; exit !(both > 500 && both == same) }' \
         "$BATS_TEST_TMPDIR/now.counts" "$BATS_TEST_TMPDIR/later.counts"
 }
 
