@@ -226,7 +226,7 @@ bool contexts_retire(const struct gp_program_change *change, bool *may_replay)
     struct gp_context *c = only_concerned(change);
     /* The driver would wait for peers as well. */
     if (!c || gp_captures() > 0 || gp_peers_of(c->handle, NULL, 0) > 0 ||
-        gp_divided_is_written(change->address))
+        gp_divided_is_written(change->address, 0))
         return false;
     *may_replay = context_rests(c, true) == CUDA_SUCCESS;
     if (!*may_replay || !search_held(c))

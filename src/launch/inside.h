@@ -531,7 +531,8 @@ void verify_count(struct gp_verify_schedule *schedule, const unsigned grid[3]);
 
 /* Where each parameter of a kernel lies in the block. Zeroed, it is not asked for yet. */
 struct gp_parameter_layout {
-    bool asked, known;
+    atomic_bool asked;
+    bool known;
     struct gp_parameter {
         uint32_t offset, size; /* bytes */
     } * list;
@@ -548,6 +549,11 @@ void parameter_layout_free(struct gp_parameter_layout *layout);
  * becomes how many they are. False where they are not known. */
 bool parameters_read(const struct gp_launch *call, const struct gp_parameter_layout *layout,
                      void *bytes, size_t *size);
+/* Calls visit with each parameter, or with the block of all, where it lies. False where they are
+ * not known; then some may have been visited. */
+typedef void parameter_visit(const void *bytes, size_t size, void *data);
+bool parameters_each(const struct gp_launch *call, const struct gp_parameter_layout *layout,
+                     parameter_visit *visit, void *data);
 
 /* A hash of the parameters on which a launch's work depends: of numbers but for those that are data
  * only (a bit for each word of four bytes, code/data_words.h), of the alignment of addresses, and
@@ -588,10 +594,11 @@ struct gp_kernel {
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
     bool writes_known;
-    enum gp_write_addresses writes; /* code/addresses.h */
-    struct gp_pass_cost cost;       /* learned by the collector */
-    bool announced;                 /* that instrumented code may take long */
-    uint64_t code;                  /* the collector's number for it */
+    enum gp_write_addresses writes;         /* code/addresses.h */
+    _Atomic enum gp_maybe writes_elsewhere; /* kernel_each_root */
+    struct gp_pass_cost cost;               /* learned by the collector */
+    bool announced;                         /* that instrumented code may take long */
+    uint64_t code;                          /* the collector's number for it */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
     UT_hash_handle hh;
@@ -651,6 +658,12 @@ bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device 
  * known. */
 enum gp_write_addresses kernel_write_addresses(struct gp_kernel *kernel,
                                                const struct gp_device *device);
+/* Calls visit with each parameter of the launch, or with all in one block. False where the kernel
+ * may write memory to which these do not lead, or they are not known. From any thread, with the
+ * gate locked or not; the code and the layout are asked once, in the current context. */
+bool kernel_each_root(const struct gp_launch *call, parameter_visit *visit, void *data);
+/* Asks for the layout of its parameters. */
+void kernel_ask_layout(struct gp_kernel *kernel);
 /* True when its code reads memory in a loop, as one that waits for the host does; false where the
  * code is not known. */
 bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
@@ -928,6 +941,14 @@ void contexts_drain_at_rest(void);
  * where they cannot be read, as the gate cannot be locked while somebody waits for the GPU, it
  * is absent. */
 void contexts_end(bool read);
+
+/* ---- writes that are not replayed (program_writes.c) ----------------------------------------- */
+
+/* Before a launch that is not replayed, or whose copies know of no digests: divided memory
+ * (memory/divided.h) that it may write counts as written. Where its code says so that is memory to
+ * which its parameters lead; else, and for NULL, all of it. True where held launches reach some of
+ * that: these are to be drained before. */
+bool launch_writes_held(const struct gp_launch *call);
 
 /* ---- kernels that wait for the host (polls.c) ------------------------------------------------ */
 

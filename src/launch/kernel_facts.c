@@ -59,7 +59,7 @@ double kernel_shortest(const struct gp_kernel *kernel)
 bool gp_kernel_parameters(struct gp_kernel *kernel, const struct gp_launch *call, void *bytes,
                           size_t *size)
 {
-    parameter_layout_ask(&kernel->layout, kernel->handle, kernel->function);
+    kernel_ask_layout(kernel);
     return parameters_read(call, &kernel->layout, bytes, size);
 }
 

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mix.h"
+#include "code/addresses.h"
 #include "code/code_hash.h"
 #include "counters/code_counts.h"
 #include "launch/inside.h"
@@ -252,6 +253,63 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
     pthread_rwlock_unlock(&lock);
     pthread_rwlock_wrlock(&lock);
     return find(handle);
+}
+
+/* Locked for writing. */
+static void ask_layout(struct gp_kernel *k)
+{
+    parameter_layout_ask(&k->layout, k->handle, k->function);
+}
+
+void kernel_ask_layout(struct gp_kernel *kernel)
+{
+    if (kernel->layout.asked)
+        return;
+    pthread_rwlock_wrlock(&lock);
+    ask_layout(kernel);
+    pthread_rwlock_unlock(&lock);
+}
+
+/* Whether it may write memory to which its parameters do not lead. Answers of kernel_facts.c are
+ * kept by threads that have locked the gate. */
+static bool may_write_elsewhere(struct gp_kernel *k)
+{
+    CUdevice device;
+    size_t size;
+    struct gp_reason why;
+    const void *code = kernel_find_code(k, k->name, &size, &why);
+    if (!code || gp_cuda.cuCtxGetDevice(&device) != CUDA_SUCCESS)
+        return true;
+    const int cc = 10 * gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                   gp_device_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    return gp_code_may_load_addresses(code, size, cc) ||
+           gp_code_write_addresses(code, size, cc) == GP_WRITES_ANYWHERE;
+}
+
+/* Locks, as lock_and_find, and asks a kernel that was not asked yet. */
+static const struct gp_kernel *lock_and_ask(CUfunction handle)
+{
+    const struct gp_kernel *k = lock_and_find(handle);
+    if (!k || (k->writes_elsewhere != GP_NOT_ASKED && k->layout.asked))
+        return k;
+    pthread_rwlock_unlock(&lock);
+    pthread_rwlock_wrlock(&lock);
+    struct gp_kernel *asked = find(handle);
+    if (!asked)
+        return NULL;
+    ask_layout(asked);
+    if (asked->writes_elsewhere == GP_NOT_ASKED)
+        asked->writes_elsewhere = may_write_elsewhere(asked) ? GP_MAYBE : GP_NEVER;
+    return asked;
+}
+
+bool kernel_each_root(const struct gp_launch *call, parameter_visit *visit, void *data)
+{
+    const struct gp_kernel *k = lock_and_ask(call->function);
+    const bool led =
+        k && k->writes_elsewhere == GP_NEVER && parameters_each(call, &k->layout, visit, data);
+    pthread_rwlock_unlock(&lock);
+    return led;
 }
 
 static struct unselected *position_of(CUfunction handle)

@@ -14,7 +14,6 @@
 #include "launch/session.h"
 #include "launch/timed.h"
 #include "launch/window.h"
-#include "memory/divided.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
@@ -53,16 +52,16 @@ static CUresult run_and_make_room(const struct gp_launch *call,
     return result == CUDA_ERROR_OUT_OF_MEMORY && gp_launch_release_memory() ? run(call) : result;
 }
 
-/* The work may write any memory: held launches that saved parts of it make their passes. */
-static void before_other_work(void)
+/* Held launches that saved parts of memory which the work may write make their passes. */
+static void before_other_work(const struct gp_launch *call)
 {
-    if (gp_divided_all_written() && gp_captures() == 0)
+    if (launch_writes_held(call) && gp_captures() == 0)
         gp_launch_before_change();
 }
 
 CUresult gp_launch_plainly(const struct gp_launch *call)
 {
-    before_other_work();
+    before_other_work(call);
     return run_and_make_room(call, run_beside_replays);
 }
 
@@ -293,7 +292,7 @@ static CUresult run_unending(const struct gp_launch *call)
 /* Lets a kernel through that is known not to end by itself: nobody waits for it, nor behind it. */
 static CUresult pass_unending(const struct gp_launch *call)
 {
-    before_other_work();
+    before_other_work(call);
     gp_session_count_launch();
     return run_and_make_room(call, run_unending);
 }
@@ -310,7 +309,7 @@ static CUresult run_passing(const struct gp_launch *call)
  * is done than has to be. */
 static CUresult pass(const struct gp_launch *call)
 {
-    before_other_work();
+    before_other_work(call);
     gp_session_count_launch();
     if (!timed_any())
         return run_and_make_room(call, run_passing);
@@ -343,7 +342,7 @@ static CUresult run_timed(const struct gp_launch *call)
 /* Makes the launch with events around it, which are asked later. */
 static CUresult launch_timed(const struct gp_launch *call)
 {
-    before_other_work();
+    before_other_work(call);
     CUresult result = run_and_make_room(call, run_timed);
     if (result == CUDA_SUCCESS)
         gp_end_at_exit();
@@ -422,7 +421,7 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_pa
     if (!gp_session_measures() || gp_captures() > 0 ||
         gp_stream_is_capturing(stream, per_thread_stream, false))
         return false;
-    before_other_work();
+    before_other_work(NULL);
     gp_internal_work_begins();
     if (lock_gate(why)) {
         in_series = ready_in(stream, why);

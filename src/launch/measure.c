@@ -13,7 +13,6 @@
 #include "launch/session.h"
 #include "launch/timed.h"
 #include "memory/buffers.h"
-#include "memory/divided.h"
 #include "memory/modules.h"
 
 #include <math.h>
@@ -53,8 +52,9 @@ static bool take_while_others_rest(struct gp_measurement *m, struct gp_snapshot 
 static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
 {
     struct gp_reach reach = measurement_reach(m);
-    /* It may write any memory, of which launches that are held need the contents. */
-    if ((!reach.kernel || reach.everything) && gp_divided_all_written())
+    /* It may write memory of which launches that are held need the contents. */
+    if ((!reach.kernel || reach.everything) &&
+        launch_writes_held(reach.everything ? NULL : m->call))
         drain_here(m->context);
     return gp_snapshot_take(snapshot, &reach, &m->not_replayed) ||
            (m->not_replayed.cause == GP_CAUSE_SHARED_MEMORY && gp_captures() == 0 &&
@@ -135,9 +135,9 @@ static bool wrote_only_saved_memory(struct gp_measurement *m)
 {
     struct gp_verify_schedule *schedule = &m->kernel->schedule;
     bool elsewhere, outside, later = m->member.run.when == GP_RUN_LATER && m->parts;
-    m->unverified = later && gp_snapshot_knows_parts(m->snapshot);
     if (!gp_snapshot_wrote_outside(m->snapshot, later, &outside, &m->broken_off))
         return false;
+    m->unverified = later && !gp_snapshot_is_verified(m->snapshot);
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
     if (m->member.run.parameters) /* else all memory was copied: where they lead does not show */
@@ -350,7 +350,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     bool counts = passes.hardware > 0 || passes.instrumented;
     if (counts && !user_settings.recorded.replay_off)
         save(m);
-    if (!m->snapshot && gp_divided_all_written())
+    if (!m->snapshot && launch_writes_held(call))
         drain_here(c);
     measurement_enter(m);
     CUresult result = m->snapshot                     ? measure_by_replay(m)

@@ -120,7 +120,9 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     reach.kernel = (uintptr_t)m->kernel;
     reach.shape = gp_mix(m->member.run.shape, reach.kernel);
     reach.work = gp_mix(m->member.run.work, reach.shape);
-    reach.may_save_parts = reach.leads_no_further && writes != GP_WRITES_ANYWHERE;
+    reach.may_be_held = !user_settings.at_once && m->context->collection->most > 1 &&
+                        m->context->collection->facts.session;
+    reach.may_save_parts = writes != GP_WRITES_ANYWHERE;
     reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS;
     return reach;
 }

@@ -48,20 +48,15 @@ static bool add(struct gp_parameter_layout *layout, size_t offset, size_t size)
     return true;
 }
 
-void parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
-                          CUfunction function)
+static void ask_all(struct gp_parameter_layout *layout, struct asked *asked)
 {
-    struct asked asked = {.handle = handle, .function = function};
     size_t offset = 0, size = 0;
-    if (layout->asked)
-        return;
-    layout->asked = true;
     if (!gp_cuda.cuFuncGetParamInfo || !gp_cuda.cuKernelGetParamInfo)
         return;
-    CUresult result = ask_one(&asked, 0, &offset, &size);
+    CUresult result = ask_one(asked, 0, &offset, &size);
     if (result != CUDA_SUCCESS) {
-        asked.as_kernel = true;
-        CUresult as_kernel = ask_one(&asked, 0, &offset, &size);
+        asked->as_kernel = true;
+        CUresult as_kernel = ask_one(asked, 0, &offset, &size);
         /* A function without parameters has no first one. */
         if (as_kernel != CUDA_SUCCESS) {
             layout->known =
@@ -73,9 +68,19 @@ void parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
     while (result == CUDA_SUCCESS) {
         if (layout->count == MOST_PARAMETERS || !add(layout, offset, size))
             return;
-        result = ask_one(&asked, layout->count, &offset, &size);
+        result = ask_one(asked, layout->count, &offset, &size);
     }
     layout->known = result == CUDA_ERROR_INVALID_VALUE; /* beyond the last */
+}
+
+void parameter_layout_ask(struct gp_parameter_layout *layout, CUfunction handle,
+                          CUfunction function)
+{
+    struct asked asked = {.handle = handle, .function = function};
+    if (layout->asked)
+        return;
+    ask_all(layout, &asked);
+    layout->asked = true; /* last: then other threads read the rest */
 }
 
 void parameter_layout_free(struct gp_parameter_layout *layout)
@@ -85,19 +90,25 @@ void parameter_layout_free(struct gp_parameter_layout *layout)
 }
 
 /* The program has laid the block out itself. */
-static bool read_block(void **extra, void *bytes, size_t *size)
+static bool find_block(void **extra, const void **block, size_t *size)
 {
-    const void *block = NULL;
+    *block = NULL;
     *size = 0;
     for (size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
         if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            block = extra[i + 1];
+            *block = extra[i + 1];
         else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1])
             *size = *(const size_t *)extra[i + 1];
         else
             return false; /* the driver will not take it either */
     }
-    if (*size > GP_MOST_PARAMETER_BYTES || (*size && !block))
+    return *size <= GP_MOST_PARAMETER_BYTES && (!*size || *block);
+}
+
+static bool read_block(void **extra, void *bytes, size_t *size)
+{
+    const void *block;
+    if (!find_block(extra, &block, size))
         return false;
     if (*size)
         memcpy(bytes, block, *size);
@@ -122,6 +133,27 @@ bool parameters_read(const struct gp_launch *call, const struct gp_parameter_lay
             memset((char *)bytes + *size, 0, p->offset - *size);
         memcpy((char *)bytes + p->offset, call->parameters[i], p->size);
         *size = end > *size ? end : *size;
+    }
+    return true;
+}
+
+bool parameters_each(const struct gp_launch *call, const struct gp_parameter_layout *layout,
+                     parameter_visit *visit, void *data)
+{
+    if (call->extra) {
+        const void *block;
+        size_t size;
+        if (call->parameters || !find_block(call->extra, &block, &size))
+            return false;
+        visit(block, size, data);
+        return true;
+    }
+    if (!layout->known)
+        return false;
+    for (size_t i = 0; i < layout->count; i++) {
+        if (!call->parameters || !call->parameters[i])
+            return false;
+        visit(call->parameters[i], layout->list[i].size, data);
     }
     return true;
 }

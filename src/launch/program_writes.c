@@ -1,12 +1,13 @@
-/* Copies and fills of the program that write divided memory (memory/divided.h). While launches are
- * held that reach it, such a write is a member of their batch: the memory is saved in front of it,
- * in its stream, and the digests follow behind it. Where that cannot be the launches are drained
- * before. */
+/* Work of the program that writes divided memory (memory/divided.h) and is no launch that is
+ * replayed. While launches are held that reach the memory, a copy or a fill is a member of their
+ * batch: the memory is saved in front of it, in its stream, and the digests follow behind it. Where
+ * that cannot be, and before other work, the launches are drained. */
 #include "gate/captures.h"
 #include "gate/gate.h"
 #include "gate/internal_work.h"
 #include "gate/waits.h"
 #include "launch/inside.h"
+#include "launch/kernels.h"
 #include "launch/launch.h"
 #include "launch/session.h"
 #include "memory/divided.h"
@@ -59,10 +60,12 @@ void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream)
 {
     struct write w = {.to = to, .bytes = bytes, .stream = stream};
     forget(); /* a thread that was cancelled in a write */
-    if (!gp_divided_is_there(to))
+    if (!gp_divided_is_there(to)) {
+        gp_divided_is_written(to, bytes); /* the far part of it */
         return;
+    }
     gp_run_internal_work(follow_at_work, &w);
-    if (!w.followed && gp_divided_is_written(to) && gp_captures() == 0)
+    if (!w.followed && gp_divided_is_written(to, w.bytes) && gp_captures() == 0)
         gp_launch_before_change();
 }
 
@@ -77,4 +80,24 @@ void gp_launch_after_write(void)
 {
     if (followed)
         gp_run_internal_work(follow_behind, NULL);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static void note_root(const void *bytes, size_t size, void *held)
+{
+    if (gp_divided_led_written(bytes, size))
+        *(bool *)held = true;
+}
+
+/* The code may be wrong about its writes, and numbers in memory may lead beyond an allocation: the
+ * digests show any write that was not expected, and then nothing is replayed. */
+bool launch_writes_held(const struct gp_launch *call)
+{
+    bool held = false;
+    if (!gp_divided_any())
+        return false;
+    if (call && call->function && kernel_each_root(call, note_root, &held))
+        return held;
+    return gp_divided_all_written();
 }

@@ -80,6 +80,12 @@ __device__ __noinline__ static void follow(uint64_t from, uint64_t to, uint64_t 
 
 /* ---- copy ------------------------------------------------------------------------------------ */
 
+/* Memory that is its own copy is only searched. */
+template <bool SCAN> __device__ static bool is_copied(const unit &u)
+{
+    return !SCAN || u.distance != 0;
+}
+
 /* A whole unit, all of its loads before its stores. */
 template <bool SCAN>
 __device__ static void copy_whole(const unit &u, glance g, const gp_table *table, gp_answer *answer,
@@ -93,7 +99,8 @@ __device__ static void copy_whole(const unit &u, glance g, const gp_table *table
     bool points[AT_ONCE];
 #pragma unroll
     for (unsigned i = 0; i < AT_ONCE; i++) {
-        store(live + u.distance + i * STEP, word[i]);
+        if (is_copied<SCAN>(u))
+            store(live + u.distance + i * STEP, word[i]);
         points[i] = SCAN && may_point(word[i], g);
     }
     if (points[0] | points[1] | points[2] | points[3]) {
@@ -110,13 +117,15 @@ template <bool SCAN>
 __device__ static void copy_part(const unit &u, glance g, const gp_table *table, gp_answer *answer,
                                  uint32_t round)
 {
-    for (uint64_t at = u.from + threadIdx.x; at < u.words_from; at += GP_UNIT_THREADS)
+    const bool copied = is_copied<SCAN>(u);
+    for (uint64_t at = u.from + threadIdx.x; copied && at < u.words_from; at += GP_UNIT_THREADS)
         store_byte(at + u.distance, load_byte(at));
-    for (uint64_t at = u.tail_from + threadIdx.x; at < u.to; at += GP_UNIT_THREADS)
+    for (uint64_t at = u.tail_from + threadIdx.x; copied && at < u.to; at += GP_UNIT_THREADS)
         store_byte(at + u.distance, load_byte(at));
     for (uint64_t at = u.words_from + WORD * threadIdx.x; at < u.tail_from; at += STEP) {
         uint4 word = load(at);
-        store(at + u.distance, word);
+        if (copied)
+            store(at + u.distance, word);
         if (SCAN && may_point(word, g))
             follow(at, at + WORD, u.start, table, answer, round);
     }

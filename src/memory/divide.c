@@ -9,6 +9,8 @@
 
 /* Then launches are waited for. */
 #define MOST_ALARMS 2
+/* Bytes of pieces that are searched for addresses before a launch. */
+#define MOST_SEARCHED ((uint64_t)1 << 30)
 
 void divide_begin(struct gp_snapshot *s)
 {
@@ -17,7 +19,7 @@ void divide_begin(struct gp_snapshot *s)
     s->divided_count = 0;
     s->addresses.count = 0;
     s->plan.count = 0;
-    s->saves_parts = s->parts_known = false;
+    s->saves_parts = s->parts_known = s->near_will_do = s->verified = false;
 }
 
 static bool add(struct gp_snapshot *s, struct gp_divided *d)
@@ -107,6 +109,46 @@ static void count_parts(struct gp_snapshot *s, const struct gp_divided *d)
     divide_each_part(s, d, take_room, NULL);
 }
 
+/* The pieces from the launch's addresses on. Behind the near part no launch has had any address. */
+static bool list_pieces(const struct gp_snapshot *s, struct gp_segments *list)
+{
+    uint64_t bytes = 0;
+    segments_clear(list);
+    for (unsigned i = 0; i < s->addresses.count; i++) {
+        const struct gp_address *p = &s->addresses.of[i];
+        const uint64_t piece = divided_piece_end(p->in, p->value), near = divided_near_end(p->in);
+        const uint64_t end = piece < near ? piece : near;
+        bytes += end - p->value;
+        if (bytes > MOST_SEARCHED ||
+            !segments_add(list, p->value, p->value, end - p->value, p->in->start))
+            return false;
+    }
+    return true;
+}
+
+static bool found_reached_alone(const struct gp_snapshot *s)
+{
+    const struct gp_answer *answer = s->own.host_answer;
+    const struct gp_reached *r = &s->reached;
+    bool reached = answer->found <= GP_FOUND_AT_ONCE;
+    for (uint32_t i = 0; reached && i < answer->found; i++)
+        reached = answer->at_once[i] < r->ranges.count && r->marks[answer->at_once[i]] == r->round;
+    return reached;
+}
+
+/* The launch loads addresses from memory: whether its pieces, as they are before it, hold none of
+ * other allocations. Those that are found stay in the answer, for a copy that follows them. */
+static bool leads_nowhere(struct gp_snapshot *s)
+{
+    struct gp_reason why;
+    struct gp_segments *list = &s->watched;
+    const bool nowhere = list_pieces(s, list) &&
+                         snapshot_search(s, list, &s->lookup, &s->reached.ranges, &why) &&
+                         found_reached_alone(s);
+    segments_clear(list);
+    return nowhere;
+}
+
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
 {
     struct gp_reached *r = &s->reached;
@@ -131,7 +173,9 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
     s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
-                     writes_plan(&s->learned, &s->addresses, &s->plan);
+                     writes_plan(&s->learned, &s->addresses, &s->plan) &&
+                     (launch->leads_no_further || (!known_only && leads_nowhere(s)));
+    s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify &&
                      (known_only || launch->leads_no_further) &&
@@ -141,6 +185,19 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         s->parts_known = s->parts_known && s->divided[i]->known;
     }
     return !known_only || !s->divided_count || (s->parts_known && s->versions.alarms < MOST_ALARMS);
+}
+
+void divide_rest(struct gp_snapshot *s, const struct gp_reach *launch)
+{
+    const struct gp_reached *r = &s->reached;
+    if (!launch->parameters_known || !launch->leads_no_further || launch->everything) {
+        divided_rest(s, 0, UINT64_MAX);
+        return;
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const struct gp_range *range = &r->ranges.ranges[r->list[i]];
+        divided_rest(s, range->start, range->end);
+    }
 }
 
 static bool visit_units(struct gp_snapshot *s, const struct gp_divided *d, uint64_t from,
@@ -172,10 +229,17 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
     if (!d || d->reached || (!divided_is(d) && !d->pending))
         return true;
     *why = GP_REASON(NO_MEMORY);
-    if (!add(s, d))
+    if (!add(s, d) || (s->saves_parts && !writes_plan_whole(&s->plan, d)))
         return false;
     count_parts(s, d);
     return divide_check_before(s, why);
+}
+
+/* A write to the far part that nobody expects is found with the batch, if not before. */
+static bool check_part(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
+                       struct gp_reason *why)
+{
+    return near ? divided_check_near(s, d, changed, why) : divided_check(s, d, changed, why);
 }
 
 /* Where a launch is held already the digests have to be right; else they begin here. */
@@ -188,7 +252,7 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
         bool changed;
         if (d->known && !d->pending)
             continue;
-        if (!divided_check(s, d, &changed, why))
+        if (!check_part(s, d, s->near_will_do && divided_has_far(d), &changed, why))
             return false;
         if (changed && d->pending)
             versions_spoil(s);
@@ -274,9 +338,12 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
         CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
         return driver_worked(result, why) && driver_worked(waited, why);
     }
+    s->verified = true;
     for (size_t i = 0; i < s->divided_count; i++) {
+        const bool near = later && s->near_will_do && divided_has_far(s->divided[i]);
         bool changed;
-        if (!divided_check(s, s->divided[i], &changed, why)) {
+        s->verified = s->verified && !near;
+        if (!check_part(s, s->divided[i], near, &changed, why)) {
             divided_set_known(s->divided[i], false);
             return false;
         }
@@ -358,9 +425,9 @@ bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
     return false;
 }
 
-bool gp_snapshot_knows_parts(const struct gp_snapshot *s)
+bool gp_snapshot_is_verified(const struct gp_snapshot *s)
 {
-    return s->parts_known;
+    return s->verified;
 }
 
 bool gp_snapshot_is_divided(const struct gp_snapshot *s)

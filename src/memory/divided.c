@@ -15,6 +15,10 @@
 #define MOST_CUTS 65536
 /* Allocations that are remembered in a context. */
 #define MOST_DIVIDED 256
+/* Bytes of the near part behind the last address that a launch has had: an eighth of the
+ * allocation, and no more than that. */
+#define MOST_MARGIN ((uint64_t)256 << 20)
+#define MARGIN_OF 8
 
 /* The lock is of the list of all, and of its cuts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -23,6 +27,8 @@ static struct gp_divided *all;
 static atomic_uint watched;
 /* Writes of the program whose digests are yet to follow: until then these are not freed. */
 static atomic_uint followed;
+/* The whole of some allocation was checked: there may be digests of a far part. */
+static atomic_bool any_checked;
 
 static void set(struct gp_divided *d, bool known, bool pending)
 {
@@ -49,6 +55,56 @@ void divided_set_pending(struct gp_divided *d, bool pending)
     pthread_mutex_unlock(&lock);
 }
 
+/* ---- the near part --------------------------------------------------------------------------- */
+
+static void reach_to(struct gp_divided *d, uint64_t address)
+{
+    d->last = address > d->last ? address : d->last;
+}
+
+static uint64_t near_end(const struct gp_divided *d)
+{
+    const uint64_t part = (d->end - d->start) / MARGIN_OF;
+    const uint64_t end = d->last + (part < MOST_MARGIN ? part : MOST_MARGIN);
+    return end > d->near_to ? end : d->near_to;
+}
+
+static uint64_t near_units(const struct gp_divided *d)
+{
+    const uint64_t end = near_end(d);
+    const uint64_t units =
+        end > d->first ? (end - d->first + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES : 0;
+    return units < d->units ? units : d->units;
+}
+
+/* The first so many units are not all that were found changed. */
+static void grow_near(struct gp_divided *d, uint64_t units)
+{
+    const uint64_t end = d->first + units * GP_UNIT_BYTES;
+    d->near_to = end > d->near_to ? end : d->near_to;
+}
+
+static uint64_t near_units_now(const struct gp_divided *d)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t units = near_units(d);
+    pthread_mutex_unlock(&lock);
+    return units;
+}
+
+uint64_t divided_near_end(const struct gp_divided *d)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t end = near_end(d);
+    pthread_mutex_unlock(&lock);
+    return end < d->end ? end : d->end;
+}
+
+bool divided_has_far(const struct gp_divided *d)
+{
+    return d->far_known && near_units_now(d) < d->units;
+}
+
 /* ---- writes that are no launch's ------------------------------------------------------------- */
 
 static bool overlaps(const struct gp_divided *d, uint64_t address, uint64_t bytes)
@@ -56,8 +112,21 @@ static bool overlaps(const struct gp_divided *d, uint64_t address, uint64_t byte
     return address < d->end && d->start < address + bytes;
 }
 
+enum change { WRITTEN, WRITTEN_NEAR, FREED };
+
+static void forget_one(struct gp_divided *d, enum change change)
+{
+    set(d, false, d->pending);
+    d->far_known = d->far_known && change == WRITTEN_NEAR;
+    if (change != FREED)
+        return;
+    d->cut_count = 0; /* others come to lie there */
+    d->last = d->start;
+    d->near_to = 0;
+}
+
 /* Forgets the contents of those that overlap. */
-static bool forget(uint64_t address, uint64_t bytes, bool cuts)
+static bool forget(uint64_t address, uint64_t bytes, enum change change)
 {
     bool pending = false;
     struct gp_divided *d;
@@ -67,9 +136,7 @@ static bool forget(uint64_t address, uint64_t bytes, bool cuts)
         if (bytes && !overlaps(d, address, bytes))
             continue;
         pending = pending || d->pending;
-        set(d, false, d->pending);
-        if (cuts) /* others come to lie there */
-            d->cut_count = 0;
+        forget_one(d, change);
     }
     pthread_mutex_unlock(&lock);
     return pending;
@@ -108,19 +175,66 @@ struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr addre
     return d;
 }
 
-bool gp_divided_is_written(CUdeviceptr address)
+static bool is_near(uint64_t address, uint64_t bytes)
 {
-    return gp_divided_any() && forget(address, 1, false);
+    bool near = bytes > 0;
+    const struct gp_divided *d;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        near = near && (!overlaps(d, address, 1) || address + bytes <= near_end(d));
+    }
+    pthread_mutex_unlock(&lock);
+    return near;
 }
 
+bool gp_divided_is_written(CUdeviceptr address, uint64_t bytes)
+{
+    return any_checked && forget(address, 1, is_near(address, bytes) ? WRITTEN_NEAR : WRITTEN);
+}
+
+/* A launch that writes to the far part shows in the next check of the whole. */
 bool gp_divided_all_written(void)
 {
-    return gp_divided_any() && forget(0, 0, false);
+    return gp_divided_any() && forget(0, 0, WRITTEN_NEAR);
+}
+
+/* True where a word is an address of it, or its end: a launch may go back from there. */
+static bool is_led_to(struct gp_divided *d, const void *bytes, size_t size)
+{
+    bool led = false;
+    uint64_t word;
+    for (size_t at = 0; at + sizeof(word) <= size; at++) {
+        memcpy(&word, (const char *)bytes + at, sizeof(word));
+        if (word < d->start || word > d->end)
+            continue;
+        reach_to(d, word);
+        led = true;
+    }
+    return led;
+}
+
+bool gp_divided_led_written(const void *bytes, size_t size)
+{
+    bool pending = false;
+    struct gp_divided *d;
+    if (!gp_divided_any())
+        return false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if ((!d->known && !d->pending) || !is_led_to(d, bytes, size))
+            continue;
+        pending = pending || d->pending;
+        forget_one(d, WRITTEN_NEAR);
+    }
+    pthread_mutex_unlock(&lock);
+    return pending;
 }
 
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)
 {
-    return forget(address, bytes ? bytes : 1, true);
+    return forget(address, bytes ? bytes : 1, FREED);
 }
 
 void divided_follow_begins(void)
@@ -217,7 +331,7 @@ void divided_free_digests(const struct gp_snapshot *s)
     {
         if (d->owner != s)
             continue;
-        set(d, false, d->pending);
+        forget_one(d, WRITTEN);
         free_device_memory(&d->digests);
     }
     pthread_mutex_unlock(&lock);
@@ -242,6 +356,7 @@ static struct gp_divided *add(const struct gp_snapshot *s, const struct gp_range
     d->owner = s;
     d->start = range->start;
     d->end = range->end;
+    d->last = range->start;
     d->first = (range->start + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES * GP_UNIT_BYTES;
     d->units = (range->end - d->first) / GP_UNIT_BYTES;
     DL_APPEND(all, d);
@@ -280,13 +395,13 @@ bool divided_any(const struct gp_snapshot *s)
     return any;
 }
 
-void divided_rest(const struct gp_snapshot *s)
+void divided_rest(const struct gp_snapshot *s, uint64_t start, uint64_t end)
 {
     struct gp_divided *d;
     pthread_mutex_lock(&lock);
     DL_FOREACH(all, d)
     {
-        d->active = d->active && d->owner != s;
+        d->active = d->active && (d->owner != s || d->end <= start || end <= d->start);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -337,6 +452,7 @@ static bool make_room_for_cut(struct gp_divided *d)
 void divided_cut(struct gp_divided *d, uint64_t address)
 {
     pthread_mutex_lock(&lock);
+    reach_to(d, address);
     size_t at = cut_beyond(d, address);
     if ((at == 0 || d->cuts[at - 1] != address) && make_room_for_cut(d)) {
         at = cut_beyond(d, address);
@@ -395,19 +511,18 @@ void digests_free(struct gp_digests *g, bool context_alive)
 static CUresult start_check(struct gp_snapshot *s, struct gp_divided *d)
 {
     struct gp_digests *g = &s->digests;
-    const size_t words = (d->units + 31) / 32;
+    const size_t words = (g->checked + 31) / 32;
     const CUdeviceptr changed = g->answer + offsetof(struct gp_digests_answer, changed);
-    void *arguments[] = {&d->first, &d->units, &d->digests, &g->bits, &g->answer};
+    void *arguments[] = {&d->first, &g->checked, &d->digests, &g->bits, &g->answer};
     CUresult result = gp_cuda.cuMemsetD32Async(g->bits, 0, words, s->own.stream);
     if (result == CUDA_SUCCESS)
         result = gp_cuda.cuMemsetD32Async(changed, 0, 1, s->own.stream);
     return result == CUDA_SUCCESS
-               ? own_kernel_start(&s->own, &s->own.check_digests, d->units, arguments)
+               ? own_kernel_start(&s->own, &s->own.check_digests, g->checked, arguments)
                : result;
 }
 
-static CUresult fetch_check(struct gp_snapshot *s, const struct gp_divided *d,
-                            struct gp_digests_answer *answer)
+static CUresult fetch_check(struct gp_snapshot *s, struct gp_digests_answer *answer)
 {
     struct gp_digests *g = &s->digests;
     CUresult result =
@@ -416,30 +531,66 @@ static CUresult fetch_check(struct gp_snapshot *s, const struct gp_divided *d,
     if (result != CUDA_SUCCESS || waited != CUDA_SUCCESS || !answer->changed)
         return result != CUDA_SUCCESS ? result : waited;
     result = gp_cuda.cuMemcpyDtoHAsync_v2(
-        g->host_bits, g->bits, (d->units + 31) / 32 * sizeof(*g->host_bits), s->own.stream);
+        g->host_bits, g->bits, (g->checked + 31) / 32 * sizeof(*g->host_bits), s->own.stream);
     waited = gp_cuda.cuStreamSynchronize(s->own.stream);
     return result != CUDA_SUCCESS ? result : waited;
 }
 
-bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
-                   struct gp_reason *why)
+/* Before the first check all units differ from digests that nobody has made. */
+static void take_far_changes(const struct gp_snapshot *s, struct gp_divided *d)
+{
+    const uint32_t *bits = s->digests.host_bits;
+    uint64_t units = d->units;
+    while (units && !(bits[(units - 1) / 32] >> (units - 1) % 32 & 1))
+        units--;
+    pthread_mutex_lock(&lock);
+    if (units > near_units(d))
+        grow_near(d, units);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool check(struct gp_snapshot *s, struct gp_divided *d, bool *changed, struct gp_reason *why)
 {
     struct gp_digests_answer answer = {0};
     const double began = gp_clock_seconds();
-    *changed = false;
     if (!driver_worked(make_digests(d), why) ||
-        !driver_worked(make_bits(&s->digests, d->units), why) ||
+        !driver_worked(make_bits(&s->digests, s->digests.checked), why) ||
         !driver_worked(digests_answer(&s->digests), why) ||
-        !driver_worked(start_check(s, d), why) || !driver_worked(fetch_check(s, d, &answer), why))
+        !driver_worked(start_check(s, d), why) || !driver_worked(fetch_check(s, &answer), why))
         return false;
     *changed = answer.changed != 0;
     s->digests.seconds += gp_clock_seconds() - began;
     return true;
 }
 
+bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
+                   struct gp_reason *why)
+{
+    const bool was_known = d->far_known;
+    *changed = false;
+    s->digests.checked = d->units;
+    d->far_known = true; /* as of now: a write may come beside the check */
+    any_checked = true;
+    if (!check(s, d, changed, why)) {
+        d->far_known = false;
+        return false;
+    }
+    if (*changed && was_known)
+        take_far_changes(s, d);
+    return true;
+}
+
+bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
+                        struct gp_reason *why)
+{
+    *changed = false;
+    s->digests.checked = near_units_now(d);
+    return check(s, d, changed, why);
+}
+
 /* Seconds that checks may take: at first, and for each launch that asks. */
-#define FIRST_SECONDS 2.0
-#define SECONDS_A_LAUNCH 0.001
+#define FIRST_SECONDS 4.0
+#define SECONDS_A_LAUNCH 0.004
 
 bool gp_snapshot_affords_parts(struct gp_snapshot *s)
 {
@@ -465,7 +616,8 @@ void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d
                          divided_change *visit, void *data)
 {
     const uint32_t *bits = s->digests.host_bits;
-    for (uint64_t u = 0; u < d->units;) {
+    const uint64_t units = s->digests.checked;
+    for (uint64_t u = 0; u < units;) {
         if (!bits[u / 32]) {
             u = (u / 32 + 1) * 32;
             continue;
@@ -475,7 +627,7 @@ void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d
             continue;
         }
         uint64_t end = u + 1;
-        while (end < d->units && (bits[end / 32] >> end % 32 & 1))
+        while (end < units && (bits[end / 32] >> end % 32 & 1))
             end++;
         visit(d, d->first + u * GP_UNIT_BYTES, d->first + end * GP_UNIT_BYTES, data);
         u = end;

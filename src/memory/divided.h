@@ -12,15 +12,19 @@
 #include "cuda/driver.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The memory around the address is about to be written, all of it may be, or it is freed. True
- * where a launch that is held reaches it: these are to be drained before. */
+/* The memory around the address is about to be written (so many bytes; 0: any of it), all of it may
+ * be, or it is freed. True where a launch that is held reaches it: these are to be drained before.
+ */
 bool gp_divided_is_there(CUdeviceptr address); /* the first is of use there */
-bool gp_divided_is_written(CUdeviceptr address);
+bool gp_divided_is_written(CUdeviceptr address, uint64_t bytes);
 bool gp_divided_all_written(void);
-/* True where there is divided memory, of which held launches may have saved parts: a launch that is
- * not measured has them drained. */
+/* Memory is about to be written by a launch: that around each address among these bytes, which are
+ * its parameters. An address is a word of 8 bytes, at any offset. */
+bool gp_divided_led_written(const void *bytes, size_t size);
+/* False where none of that changes anything: no digests are up to date, and no launch is held. */
 bool gp_divided_any(void);
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes);
 

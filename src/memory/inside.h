@@ -320,11 +320,15 @@ struct gp_divided {
     uint64_t *cuts;        /* addresses of its inside that launches have had, in order */
     size_t cut_count, cut_capacity;
     CUdeviceptr digests; /* uint64_t by unit; 0: not made yet */
-    /* Other threads read these, and set the first one to false. */
-    atomic_bool known;   /* they are those of its contents */
-    atomic_bool pending; /* a launch that is held reaches it */
-    bool active;         /* divided_is */
-    bool reached;        /* by the launch at hand */
+    /* The near part goes from the start to some way behind the last address that a launch has had,
+     * and holds all changes that were found behind that. The far part is the rest. */
+    uint64_t last, near_to;
+    /* Other threads read these, and set the first two to false. */
+    atomic_bool known;     /* the digests are those of its contents, but for the far part */
+    atomic_bool far_known; /* and there, as far as launches write as is expected */
+    atomic_bool pending;   /* a launch that is held reaches it */
+    bool active;           /* divided_is */
+    bool reached;          /* by the launch at hand */
     struct gp_divided *prev, *next;
 };
 
@@ -345,8 +349,9 @@ struct gp_divided *divided_around(const struct gp_snapshot *s, CUdeviceptr addre
 /* True where launches have had several addresses in it. So it is from one launch to the next while
  * copies are held: they have copies of parts, or of the whole. */
 bool divided_is(struct gp_divided *d);
-/* A launch has a copy of the whole that knows of no digests: none is divided while that is held. */
-void divided_rest(const struct gp_snapshot *s);
+/* A launch has a copy of that memory as a whole, which knows of no digests: it is not divided while
+ * that is held. */
+void divided_rest(const struct gp_snapshot *s, uint64_t start, uint64_t end);
 bool divided_any(const struct gp_snapshot *s);
 /* A launch has had that address. The start of the piece that it is in, and its end. */
 void divided_cut(struct gp_divided *d, uint64_t address);
@@ -362,6 +367,7 @@ struct gp_digests {
     CUdeviceptr bits;   /* of units that have changed */
     uint32_t *host_bits;
     size_t words;      /* of either */
+    uint64_t checked;  /* units of the last check */
     double seconds;    /* that checks have taken */
     uint64_t launches; /* that have asked whether that is too much */
 };
@@ -374,6 +380,14 @@ void digests_free(struct gp_digests *g, bool context_alive);
  * GPU has done so when this returns. False, with the reason in *why, where that failed. */
 bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why);
+/* Brings the digests of its near part up to date, where the whole was checked before. */
+bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
+                        struct gp_reason *why);
+/* The end of the near part, where the memory is divided as the launches so far have shown. */
+uint64_t divided_near_end(const struct gp_divided *d);
+/* True where there is a far part, whose digests are right but for launches that write where nobody
+ * expects it: a check of the whole shows these. */
+bool divided_has_far(const struct gp_divided *d);
 /* Calls visit with each stretch of units that the last check found changed. */
 typedef void divided_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data);
 void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,
@@ -443,11 +457,15 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
 /* A launch with these addresses may have written where no launch of its batch was expected to. */
 void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
+/* True where launches of the kernel are verified one by one. */
+bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units. False where there are
  * too many. */
 bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan);
+/* And all of an allocation. */
+bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d);
 void writes_free(struct gp_learned *l);
 
 /* ---- memory that was freed after it was copied (freed.c) ------------------------------------- */
@@ -682,8 +700,10 @@ struct gp_snapshot {
     struct gp_plan plan;           /* the parts of that to save */
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
-    bool saves_parts; /* of these the planned parts; else all */
-    bool parts_known; /* launches like it have shown them, and the digests are up to date */
+    bool saves_parts;  /* of these the planned parts; else all */
+    bool parts_known;  /* launches like it have shown them, and the digests are up to date */
+    bool near_will_do; /* checks of the near part, as the whole is checked with its batch */
+    bool verified;     /* the whole was checked behind it */
     struct gp_versions versions;
 
     CUdeviceptr scratch;
@@ -720,6 +740,8 @@ void divide_begin(struct gp_snapshot *s);
  * them are to be saved. known_only: false where it is not known yet where such a launch writes, or
  * the digests are not those of the contents. */
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only);
+/* A launch that knows of no digests: the memory that it may reach is not divided. */
+void divide_rest(struct gp_snapshot *s, const struct gp_reach *launch);
 /* The divided memory of a range; NULL where it is none. */
 struct gp_divided *divide_find(const struct gp_snapshot *s, const struct gp_range *range);
 /* The range of that number is reached as well. */
@@ -739,6 +761,11 @@ bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy);
  * ranges of a table; NULL: follows none. */
 CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
                            const struct gp_lookup *follow);
+
+/* Follows the pointers in a list of segments, each its own copy, to the ranges of a lookup: those
+ * that are found are in the answer (memory/work.h). Nothing is written. */
+bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_lookup *lookup,
+                     struct gp_ranges *ranges, struct gp_reason *why);
 
 /* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
  * the thread's own, when per_thread). */

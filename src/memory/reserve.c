@@ -73,7 +73,7 @@ CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *
                                : snapshot_copy_few(s, &copy->segments, stream, per_thread);
 }
 
-/* The copies, to be searched where they lie. The search copies as well: each onto itself. */
+/* The copies, to be searched where they lie. */
 static bool list_copies(struct gp_segments *list, const struct gp_held_copy *copy)
 {
     segments_clear(list);
@@ -107,18 +107,6 @@ static bool is_all_copied(const struct gp_snapshot *s, const struct gp_held_copy
     return true;
 }
 
-/* Follows the pointers in the copies to the ranges. */
-static bool search(struct gp_snapshot *s, struct gp_segments *copies, struct gp_lookup *lookup,
-                   struct gp_ranges *ranges, struct gp_reason *why)
-{
-    copies->units_done = 0;
-    bool searched = driver_worked(answer_clear(&s->own), why) &&
-                    driver_worked(lookup_update(lookup, ranges, s->own.stream), why) &&
-                    driver_worked(snapshot_copy_new(s, copies, lookup), why);
-    CUresult answered = answer_fetch(&s->own);
-    return searched && driver_worked(answered, why);
-}
-
 /* The memory to which the copies led may have been freed since. */
 static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
                           const struct gp_held_copy *copy, bool *nowhere, struct gp_reason *why)
@@ -128,7 +116,7 @@ static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
     *nowhere = known;
     if (!any || !known || !freed->count)
         return true;
-    if (!search(s, copies, &s->freed.lookup, freed, why))
+    if (!snapshot_search(s, copies, &s->freed.lookup, freed, why))
         return false;
     *nowhere = is_all_copied(s, copy, freed, true);
     return true;
@@ -142,7 +130,7 @@ bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *cop
     reached_clear(&s->reached);
     *why = GP_REASON(NO_MEMORY);
     bool searched = reached_update(&s->reached, s->context, s->device) && list_copies(list, copy) &&
-                    search(s, list, &s->lookup, &s->reached.ranges, why);
+                    snapshot_search(s, list, &s->lookup, &s->reached.ranges, why);
     *whole = searched && is_all_copied(s, copy, &s->reached.ranges, false);
     searched = searched && (!*whole || leads_nowhere(s, list, copy, whole, why));
     segments_clear(list);

@@ -141,6 +141,17 @@ CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
                             list->units - begin, arguments);
 }
 
+bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_lookup *lookup,
+                     struct gp_ranges *ranges, struct gp_reason *why)
+{
+    list->units_done = 0;
+    bool searched = driver_worked(answer_clear(&s->own), why) &&
+                    driver_worked(lookup_update(lookup, ranges, s->own.stream), why) &&
+                    driver_worked(snapshot_copy_new(s, list, lookup), why);
+    CUresult answered = answer_fetch(&s->own);
+    return searched && driver_worked(answered, why);
+}
+
 /* Copies parts of divided memory, with an alarm where they are not as their digests say. */
 static CUresult save_parts(struct gp_snapshot *s)
 {
@@ -268,8 +279,6 @@ static bool reserve_for_all(struct gp_snapshot *s, struct gp_reason *why)
 
 static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, struct gp_reason *why)
 {
-    if (!launch->kernel)
-        divided_rest(s);
     s->reached.others_rest = launch->others_rest;
     /* The memory that the launch may write is not known, so it may be any. */
     if ((launch->everything || !launch->parameters_known) && !reached_all_is_ours(&s->reached, why))
@@ -278,6 +287,7 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, st
         return false;
     if (!launch->parameters_known) {
         reach_all(&s->reached);
+        divide_rest(s, launch);
     } else {
         if (!reach_from_parameters(&s->reached, launch, s->pageable, why))
             return false;
@@ -285,6 +295,8 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, st
         if (!reach_from_modules(&s->reached, launch) || !reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
+        if (!launch->kernel)
+            divide_rest(s, launch);
         if (launch->kernel && (!divide(s, launch, false) || !divide_check_before(s, why)))
             return false;
         if (launch->leads_no_further ? !copy_reached(s, NULL, why) : !copy_and_follow(s, why))

@@ -37,6 +37,7 @@ struct gp_reach {
      * one for its kernel, its shape and its parameters but for addresses. */
     uint64_t kernel, work;
     uint64_t shape;       /* a number for its kernel and its shape */
+    bool may_be_held;     /* and verified with its batch, as far as is known now */
     bool may_save_parts;  /* where it writes depends on nothing but its parameters and its memory */
     bool writes_by_input; /* and on its memory indeed */
 };
@@ -78,14 +79,15 @@ bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address);
 bool gp_snapshot_affords_parts(struct gp_snapshot *s);
 /* True where the launch reaches divided memory. */
 bool gp_snapshot_is_divided(const struct gp_snapshot *s);
-/* True where launches like it have shown which parts of that it writes. */
-bool gp_snapshot_knows_parts(const struct gp_snapshot *s);
 /* After its first run: *outside becomes true where it has changed divided memory that was not
  * copied, so that it must not run again, nor launches that are held. The digests are up to date
- * then. `later`: where its parts are known that is not asked now: it does not run again before
- * gp_snapshot_verify_held. False, with the reason in *why, where something failed. */
+ * then. `later`: it does not run again before gp_snapshot_verify_held. So that is not asked now
+ * where its parts are known, and else of the near part alone (memory/inside.h). False, with the
+ * reason in *why, where something failed. */
 bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
                                struct gp_reason *why);
+/* True where that was asked of all divided memory. */
+bool gp_snapshot_is_verified(const struct gp_snapshot *s);
 
 /* After the kernel's first run: *elsewhere becomes true when memory has changed that was not
  * copied, so that the kernel must not run again. False and not asked, where the launch was not to

@@ -243,11 +243,17 @@ static const struct gp_work_writes *nearest(const struct gp_learned *l,
     return w && w->seen && !w->lost ? w : NULL;
 }
 
+bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a)
+{
+    const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    return k && (k->suspect || k->wild >= MOST_WILD);
+}
+
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
 {
     const struct gp_work_writes *w = nearest(l, a);
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
-    if (k && (k->suspect || k->wild >= MOST_WILD))
+    if (writes_are_suspect(l, a))
         return false;
     if (w)
         return w->work == a->work || w->seen >= RIGHT_GUESSES;
@@ -264,6 +270,11 @@ static bool add_part(struct gp_plan *plan, const struct gp_divided *d, uint64_t 
         return false;
     plan->of[plan->count++] = (struct gp_write_part){d, from, to};
     return true;
+}
+
+bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
+{
+    return add_part(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
 }
 
 /* The parts from one address on. */

@@ -210,7 +210,8 @@ static enum gpusim_outcome copy_piece(struct gpusim_grid *grid, const struct gp_
 {
     if (!saved)
         return GPUSIM_ILLEGAL_ADDRESS;
-    memmove(saved, live, bytes); /* a copy may be searched where it lies */
+    if (saved != live) /* memory that is its own copy is only searched */
+        memmove(saved, live, bytes);
     grid->moved_bytes += bytes;
     if (search)
         follow(grid, segment, address, live, bytes, search);

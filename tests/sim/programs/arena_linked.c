@@ -5,11 +5,14 @@
  * nothing else happens, in the case "alike" most launches have the same counts, in the case
  * "copies" copies and fills of pieces come between the launches, in the case "streams" two streams
  * have pieces of their own, in the cases "whole" and "alike-whole" the same pieces are allocations,
- * in the case "scatter" kernels write now and then far from their pieces, by numbers in memory, in
- * the case "blocked" launches and fills stand behind a wait that ends once they have returned, in
- * the case "freed" the allocation is freed and had again, in the case "short" there are several
- * arenas, and nearly all other memory is allocated between launches on them. Prints a digest of all
- * pieces.
+ * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
+ * numbers in memory, and in the second one far behind all pieces, in the case "blocked" launches
+ * and fills stand behind a wait that ends once they have returned, in the case "freed" the
+ * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
+ * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
+ * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
+ * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
+ * address from memory. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +26,7 @@ enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 
 static CUcontext context;
 static CUmodule module;
-static CUfunction scale, add, scatter;
+static CUfunction scale, add, scatter, through;
 static uint32_t seed = 1;
 
 struct piece {
@@ -32,13 +35,15 @@ struct piece {
     uint32_t *expected;
 };
 
-enum { QUIET = 1024 }; /* words in front of the pieces, which no launch has as an address */
+/* Words in front of the pieces, which no launch has as an address, and as many far behind them. */
+enum { QUIET = 1024 };
 
 struct arena {
-    uint32_t quiet[QUIET];
+    uint32_t quiet[QUIET], far[QUIET];
     CUdeviceptr base;
     size_t bytes;
     bool whole;
+    void *on_host; /* the base, where it is page-locked */
     struct piece pieces[PIECES];
 };
 
@@ -48,18 +53,31 @@ static uint32_t chance(uint32_t below)
     return (seed >> 8) % below;
 }
 
-static void begin(struct arena *a, bool whole, size_t megabytes)
+enum kind { PARTS, WHOLE, ON_HOST };
+
+static void allocate_arena(struct arena *a, bool on_host)
 {
+    a->on_host = NULL;
+    if (on_host) {
+        MUST(cuMemHostAlloc(&a->on_host, a->bytes, CU_MEMHOSTALLOC_DEVICEMAP));
+        MUST(cuMemHostGetDevicePointer(&a->base, a->on_host, 0));
+    } else {
+        MUST(cuMemAlloc(&a->base, a->bytes + 1000));
+    }
+    MUST(cuMemsetD32(a->base, 7, a->bytes / 4));
+}
+
+static void begin(struct arena *a, enum kind kind, size_t megabytes)
+{
+    const bool whole = kind == WHOLE;
     size_t at = 512 * 1024;
 
     a->whole = whole;
     a->bytes = megabytes << 20;
     for (int k = 0; k < QUIET; k++)
-        a->quiet[k] = 7;
-    if (!whole) {
-        MUST(cuMemAlloc(&a->base, a->bytes + 1000));
-        MUST(cuMemsetD32(a->base, 7, a->bytes / 4));
-    }
+        a->quiet[k] = a->far[k] = 7;
+    if (!whole)
+        allocate_arena(a, kind == ON_HOST);
     for (int i = 0; i < PIECES; i++) {
         struct piece *p = &a->pieces[i];
         p->words = 100 + chance(MOST_WORDS - 100);
@@ -71,6 +89,19 @@ static void begin(struct arena *a, bool whole, size_t megabytes)
         p->expected = calloc(p->words, sizeof(uint32_t));
         MUST(cuMemsetD32(p->at, 0, p->words));
     }
+}
+
+static CUdeviceptr far_of(const struct arena *a)
+{
+    return a->base + a->bytes - 4 * QUIET;
+}
+
+static void compare(const uint32_t *quiet, CUdeviceptr at, uint32_t *found)
+{
+    MUST(cuMemcpyDtoH(found, at, 4 * QUIET));
+    for (unsigned k = 0; k < QUIET; k++)
+        if (found[k] != quiet[k])
+            printf("word %u apart from the pieces is %u, not %u\n", k, found[k], quiet[k]);
 }
 
 static void end(struct arena *a)
@@ -93,11 +124,12 @@ static void end(struct arena *a)
             MUST(cuMemFree(p->at));
     }
     if (!a->whole) {
-        MUST(cuMemcpyDtoH(found, a->base, sizeof(a->quiet)));
-        for (unsigned k = 0; k < QUIET; k++)
-            if (found[k] != a->quiet[k])
-                printf("word %u before the pieces is %u, not %u\n", k, found[k], a->quiet[k]);
-        MUST(cuMemFree(a->base));
+        compare(a->quiet, a->base, found);
+        compare(a->far, far_of(a), found);
+        if (a->on_host)
+            MUST(cuMemFreeHost(a->on_host));
+        else
+            MUST(cuMemFree(a->base));
     }
     free(found);
     printf("%016llx\n", (unsigned long long)digest);
@@ -160,7 +192,7 @@ static void pieces(bool whole)
 {
     struct arena a;
 
-    begin(&a, whole, 12);
+    begin(&a, whole ? WHOLE : PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_any(&a, 0, PIECES, NULL);
     end(&a);
@@ -171,17 +203,44 @@ static void alike(bool whole)
 {
     struct arena a;
 
-    begin(&a, whole, 12);
+    begin(&a, whole ? WHOLE : PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_scale(&a.pieces[chance(PIECES)], 100, i >= 150 && !chance(10) ? 1 : 2, NULL);
     end(&a);
+}
+
+/* Alike launches; between them others that have addresses of the same arena, of another one, or of
+ * the host's memory alone; in the case "far" a fill far behind the pieces, too. */
+static void beside(const char *where)
+{
+    static struct arena a, other;
+    const bool far = strcmp(where, "far") == 0, apart = !far && strcmp(where, "arena") != 0;
+
+    begin(&a, PARTS, 12);
+    if (apart)
+        begin(&other, strcmp(where, "host") == 0 ? ON_HOST : PARTS, 5);
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct arena *b = apart ? &other : &a;
+        launch_scale(&a.pieces[chance(PIECES)], 100, 2, NULL);
+        if (i % 3 == 2)
+            launch_add(&b->pieces[chance(PIECES)], &b->pieces[chance(PIECES)],
+                       &b->pieces[chance(PIECES)], NULL);
+        if (far && i % 3 == 2) {
+            const unsigned k = chance(QUIET);
+            MUST(cuMemsetD32(far_of(&a) + 4 * k, 1000 + k, 1));
+            a.far[k] = 1000 + k;
+        }
+    }
+    end(&a);
+    if (apart)
+        end(&other);
 }
 
 static void copies(void)
 {
     struct arena a;
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++) {
         launch_any(&a, 0, PIECES, NULL);
         if (!chance(20))
@@ -195,7 +254,7 @@ static void streams(void)
     struct arena a;
     CUstream stream[2];
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     for (int i = 0; i < 2; i++)
         MUST(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
     MUST(cuCtxSynchronize());
@@ -210,7 +269,7 @@ static void freed(void)
     struct arena a;
 
     for (int round = 0; round < 4; round++) {
-        begin(&a, false, 12);
+        begin(&a, PARTS, 12);
         for (int i = 0; i < LAUNCHES / 4; i++)
             launch_any(&a, 0, PIECES, NULL);
         end(&a);
@@ -227,7 +286,7 @@ static void short_of_memory(void)
 
     MUST(cuMemGetInfo(&unused, &total));
     for (int i = 0; i < ARENAS; i++) {
-        begin(&arenas[i], false, 5);
+        begin(&arenas[i], PARTS, 5);
         taken += arenas[i].bytes + 1000;
     }
     for (int i = 0; i < LAUNCHES / 2; i++)
@@ -254,7 +313,7 @@ static void blocked(void)
     void *memory;
     volatile uint32_t *on_host;
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
     MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
     on_host = memory;
@@ -278,12 +337,16 @@ static void blocked(void)
     end(&a);
 }
 
-/* A thread writes to a word that memory names: of the piece, of another one, or in front of all. */
-static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream stream)
+enum target { OWN, OTHER, IN_FRONT, FAR };
+
+/* A thread writes to a word that memory names: of the piece, of another one, or apart from all. */
+static void launch_scatter(struct arena *a, struct piece *p, enum target target, CUstream stream)
 {
     struct piece *index = &a->pieces[0], *other = &a->pieces[chance(PIECES)];
-    const bool quiet = far && chance(2);
-    CUdeviceptr to = quiet ? a->base + 4 * chance(QUIET) : (far ? other : p)->at + 200;
+    const unsigned k = chance(QUIET);
+    CUdeviceptr to = target == IN_FRONT ? a->base + 4 * k
+                     : target == FAR    ? far_of(a) + 4 * k
+                                        : (target == OTHER ? other : p)->at + 200;
     uint32_t word = (uint32_t)((int64_t)(to - p->at) / 4);
     unsigned n = 64;
     void *params[] = {&p->at, &index->at, &n};
@@ -294,24 +357,79 @@ static void launch_scatter(struct arena *a, struct piece *p, bool far, CUstream 
     for (unsigned k = 0; k < n; k++)
         if (k != 50)
             p->expected[k] = 2 * p->expected[k] + 1;
-    if (quiet)
-        a->quiet[(to - a->base) / 4] += 3;
+    if (target == IN_FRONT)
+        a->quiet[k] += 3;
+    else if (target == FAR)
+        a->far[k] += 3;
     else
-        (far ? other : p)->expected[50] += 3;
+        (target == OTHER ? other : p)->expected[50] += 3;
 }
 
-static void scatter_far(void)
+static void scatter_far(bool far)
 {
     struct arena a;
 
-    begin(&a, false, 12);
+    begin(&a, PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++) {
+        enum target target = i % 60 != 59 ? OWN : far ? FAR : chance(2) ? IN_FRONT : OTHER;
         if (i % 10 == 9)
-            launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], i % 60 == 59, NULL);
+            launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)], target, NULL);
         else
             launch_any(&a, 1, PIECES - 1, NULL);
     }
     end(&a);
+}
+
+/* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
+ * part. */
+enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
+
+/* A word of a piece is 3 more where the table leads there. */
+static void launch_through(CUdeviceptr table, struct piece *p, struct piece *to)
+{
+    static CUdeviceptr before = UINT64_MAX;
+    const CUdeviceptr address = to ? to->at + 4 * 90 : 0;
+    unsigned n = 64, at = TABLE_INDEX;
+    void *params[] = {&p->at, &table, &at};
+
+    if (address != before)
+        MUST(cuMemcpyHtoD(table + sizeof(address) * at, &address, sizeof(address)));
+    before = address;
+    MUST(cuLaunchKernel(through, 1, 1, 1, n, 1, 1, 0, NULL, params, NULL));
+    for (unsigned k = 0; k < n; k++)
+        p->expected[k] = 2 * p->expected[k] + 1;
+    if (to)
+        to->expected[90] += 3;
+}
+
+/* Every other launch loads an address: of no memory, or now and then of another piece or of another
+ * allocation. The table stands behind the pieces; in the case "arena" it is an allocation, and
+ * leads to another arena. */
+static void through_memory(const char *where)
+{
+    static struct arena a, other;
+    const bool nowhere = strcmp(where, "nowhere") == 0, piece = strcmp(where, "piece") == 0;
+    const bool two = strcmp(where, "arena") == 0;
+    CUdeviceptr table;
+
+    begin(&a, PARTS, 12);
+    begin(&other, two ? PARTS : WHOLE, 12);
+    if (two)
+        MUST(cuMemAlloc(&table, 3 << 19));
+    else
+        table = a.base + TABLE;
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct arena *leads = piece ? &a : &other;
+        struct piece *to = &leads->pieces[chance(PIECES)];
+        if (i % 2 == 1)
+            launch_through(table, &a.pieces[chance(PIECES)], nowhere || i % 20 != 19 ? NULL : to);
+        else
+            launch_any(two && i % 4 == 0 ? &other : &a, 0, PIECES, NULL);
+    }
+    end(&a);
+    end(&other);
+    if (two)
+        MUST(cuMemFree(table));
 }
 
 int main(int argc, char **argv)
@@ -330,12 +448,17 @@ int main(int argc, char **argv)
     MUST(cuModuleGetFunction(&scale, module, "arena_update"));
     MUST(cuModuleGetFunction(&add, module, "arena_add"));
     MUST(cuModuleGetFunction(&scatter, module, "arena_scatter"));
+    MUST(cuModuleGetFunction(&through, module, "arena_through"));
     if (!strcmp(which, "pieces") || !strcmp(which, "whole"))
         pieces(!strcmp(which, "whole"));
     else if (!strcmp(which, "alike") || !strcmp(which, "alike-whole"))
         alike(!strcmp(which, "alike-whole"));
     else if (!strcmp(which, "copies"))
         copies();
+    else if (!strncmp(which, "through-", 8))
+        through_memory(which + 8);
+    else if (!strncmp(which, "beside-", 7))
+        beside(which + 7);
     else if (!strcmp(which, "streams"))
         streams();
     else if (!strcmp(which, "short"))
@@ -344,8 +467,8 @@ int main(int argc, char **argv)
         blocked();
     else if (!strcmp(which, "freed"))
         freed();
-    else if (!strcmp(which, "scatter"))
-        scatter_far();
+    else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
+        scatter_far(!strcmp(which, "scatter-far"));
     else
         return 2;
     return 0;
