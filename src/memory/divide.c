@@ -414,6 +414,8 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
         writes_suspect(&s->learned, s->versions.log[i]->addresses);
     if (alarm || any || failed)
         versions_spoil(s);
+    else
+        versions_verified(s);
     return !failed;
 }
 

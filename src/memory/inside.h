@@ -618,10 +618,10 @@ struct gp_version {
 struct gp_versions {
     struct gp_held_copy *
         *log; /* the copies of launches, in order, until no copy is held any more */
-    size_t log_count, log_capacity;
-    uint64_t bytes;    /* of room that the present contents may need */
-    uint64_t short_of; /* there is no room for so many */
-    uint64_t order;    /* of the last one */
+    size_t log_count, log_capacity, most; /* most: 0 as yet */
+    uint64_t bytes;                       /* of room that the present contents may need */
+    uint64_t short_of;                    /* there is no room for so many */
+    uint64_t order;                       /* of the last one */
     struct gp_version_run *runs;
     size_t run_count;
     struct gp_version *versions;
@@ -641,6 +641,8 @@ bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy);
 /* No copy is held any more. */
 void versions_clear(struct gp_snapshot *s);
 void versions_free(struct gp_snapshot *s);
+/* All launches in the log have written what they saved alone. */
+void versions_verified(struct gp_snapshot *s);
 /* A launch has written memory that was not saved: no launch in the log can be replayed. */
 void versions_spoil(struct gp_snapshot *s);
 

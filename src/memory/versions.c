@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies in the log. */
+/* Copies in the log. A batch that is spoilt is lost as a whole: so after one few are logged, and
+ * twice as many behind each batch that was verified. */
+#define FEW_LOGGED 64
 #define MOST_LOGGED 1024
 
 void held_copy_free(struct gp_held_copy *copy)
@@ -23,7 +25,7 @@ void held_copy_free(struct gp_held_copy *copy)
 bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy)
 {
     struct gp_versions *v = &s->versions;
-    if (v->log_count == MOST_LOGGED)
+    if (v->log_count >= (v->most ? v->most : FEW_LOGGED))
         return false;
     if (v->log_count == v->log_capacity) {
         size_t capacity = v->log_capacity ? 2 * v->log_capacity : 64;
@@ -72,8 +74,16 @@ void versions_free(struct gp_snapshot *s)
     s->versions.log_capacity = 0;
 }
 
+void versions_verified(struct gp_snapshot *s)
+{
+    struct gp_versions *v = &s->versions;
+    const size_t most = 2 * (v->most ? v->most : FEW_LOGGED);
+    v->most = most < MOST_LOGGED ? most : MOST_LOGGED;
+}
+
 void versions_spoil(struct gp_snapshot *s)
 {
+    s->versions.most = FEW_LOGGED;
     for (size_t i = 0; i < s->versions.log_count; i++)
         s->versions.log[i]->spoilt = true;
 }
