@@ -235,6 +235,20 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
     return divide_check_before(s, why);
 }
 
+/* A launch with the last address may write all that lies behind it. */
+static bool has_last_address(const struct gp_snapshot *s, const struct gp_divided *d)
+{
+    for (unsigned i = 0; i < s->addresses.count; i++)
+        if (s->addresses.of[i].in == d && divided_is_last(d, s->addresses.of[i].value))
+            return true;
+    return false;
+}
+
+static bool near_will_do(const struct gp_snapshot *s, const struct gp_divided *d)
+{
+    return s->near_will_do && divided_has_far(d) && !has_last_address(s, d);
+}
+
 /* A write to the far part that nobody expects is found with the batch, if not before. */
 static bool check_part(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
                        struct gp_reason *why)
@@ -252,7 +266,7 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
         bool changed;
         if (d->known && !d->pending)
             continue;
-        if (!check_part(s, d, s->near_will_do && divided_has_far(d), &changed, why))
+        if (!check_part(s, d, near_will_do(s, d), &changed, why))
             return false;
         if (changed && d->pending)
             versions_spoil(s);
@@ -340,7 +354,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
     }
     s->verified = true;
     for (size_t i = 0; i < s->divided_count; i++) {
-        const bool near = later && s->near_will_do && divided_has_far(s->divided[i]);
+        const bool near = later && near_will_do(s, s->divided[i]);
         bool changed;
         s->verified = s->verified && !near;
         if (!check_part(s, s->divided[i], near, &changed, why)) {

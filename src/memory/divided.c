@@ -100,6 +100,14 @@ uint64_t divided_near_end(const struct gp_divided *d)
     return end < d->end ? end : d->end;
 }
 
+bool divided_is_last(const struct gp_divided *d, uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    const bool last = address >= d->last;
+    pthread_mutex_unlock(&lock);
+    return last;
+}
+
 bool divided_has_far(const struct gp_divided *d)
 {
     return d->far_known && near_units_now(d) < d->units;
@@ -589,8 +597,8 @@ bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *chang
 }
 
 /* Seconds that checks may take: at first, and for each launch that asks. */
-#define FIRST_SECONDS 4.0
-#define SECONDS_A_LAUNCH 0.004
+#define FIRST_SECONDS 10.0
+#define SECONDS_A_LAUNCH 0.01
 
 bool gp_snapshot_affords_parts(struct gp_snapshot *s)
 {

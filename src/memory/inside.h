@@ -385,6 +385,8 @@ bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *chang
                         struct gp_reason *why);
 /* The end of the near part, where the memory is divided as the launches so far have shown. */
 uint64_t divided_near_end(const struct gp_divided *d);
+/* True for the last address that launches have had in it. */
+bool divided_is_last(const struct gp_divided *d, uint64_t address);
 /* True where there is a far part, whose digests are right but for launches that write where nobody
  * expects it: a check of the whole shows these. */
 bool divided_has_far(const struct gp_divided *d);
@@ -641,7 +643,7 @@ bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy);
 /* No copy is held any more. */
 void versions_clear(struct gp_snapshot *s);
 void versions_free(struct gp_snapshot *s);
-/* All launches in the log have written what they saved alone. */
+/* All launches in the log have written to the parts that they saved, and nowhere else. */
 void versions_verified(struct gp_snapshot *s);
 /* A launch has written memory that was not saved: no launch in the log can be replayed. */
 void versions_spoil(struct gp_snapshot *s);

@@ -43,6 +43,11 @@ left() {
     diff "$BATS_TEST_TMPDIR/alike-whole" "$BATS_TEST_TMPDIR/alike"
 }
 
+@test "launches on the thirds of an allocation" {
+    arena thirds
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 12 ]
+}
+
 @test "copies and fills between the launches" {
     arena copies
     [ "$(left)" -eq 0 ]

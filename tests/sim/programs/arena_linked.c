@@ -2,17 +2,18 @@
  * arena_linked CASE [SEED]: launches on pieces of one allocation, as of programs that divide memory
  * by themselves. Each launch changes its pieces in place, by x = 3 * x + 1 or + 2, or adds two
  * pieces, so that one that runs twice, or from the wrong memory, is seen. In the case "pieces"
- * nothing else happens, in the case "alike" most launches have the same counts, in the case
- * "copies" copies and fills of pieces come between the launches, in the case "streams" two streams
- * have pieces of their own, in the cases "whole" and "alike-whole" the same pieces are allocations,
- * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
- * numbers in memory, and in the second one far behind all pieces, in the case "blocked" launches
- * and fills stand behind a wait that ends once they have returned, in the case "freed" the
- * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
- * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
- * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
- * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
- * address from memory. Prints a digest of all pieces.
+ * nothing else happens, in the case "thirds" there are three pieces, which are all of the
+ * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
+ * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
+ * their own, in the cases "whole" and "alike-whole" the same pieces are allocations, in the cases
+ * "scatter" and "scatter-far" kernels write now and then far from their pieces, by numbers in
+ * memory, and in the second one far behind all pieces, in the case "blocked" launches and fills
+ * stand behind a wait that ends once they have returned, in the case "freed" the allocation is
+ * freed and had again, in the case "short" there are several arenas, and nearly all other memory is
+ * allocated between launches on them. In the cases "beside-host", "beside-other", "beside-arena"
+ * and "beside-far" launches of another kernel come in between, in the cases "through-nowhere",
+ * "through-piece", "through-other" and "through-arena" launches that load an address from memory.
+ * Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -236,6 +237,32 @@ static void beside(const char *where)
         end(&other);
 }
 
+/* Three arrays are all of an allocation; two are added to the last one. */
+static void thirds(void)
+{
+    unsigned n = 500000;
+    const size_t bytes = 4 * (size_t)n;
+    uint32_t *found = malloc(bytes);
+    CUdeviceptr base;
+
+    MUST(cuMemAlloc(&base, 3 * bytes));
+    MUST(cuMemsetD32(base, 2, 3 * n));
+    for (int i = 0; i < 12; i++) {
+        CUdeviceptr a = base, b = base + bytes, c = base + 2 * bytes;
+        void *params[] = {&a, &b, &c, &n};
+        MUST(cuLaunchKernel(add, (n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    }
+    MUST(cuMemcpyDtoH(found, base + 2 * bytes, bytes));
+    for (unsigned k = 0; k < n; k++)
+        if (found[k] != 2 + 12 * 4) {
+            printf("word %u is %u\n", k, found[k]);
+            exit(1);
+        }
+    printf("%u\n", found[n - 1]);
+    MUST(cuMemFree(base));
+    free(found);
+}
+
 static void copies(void)
 {
     struct arena a;
@@ -451,6 +478,8 @@ int main(int argc, char **argv)
     MUST(cuModuleGetFunction(&through, module, "arena_through"));
     if (!strcmp(which, "pieces") || !strcmp(which, "whole"))
         pieces(!strcmp(which, "whole"));
+    else if (!strcmp(which, "thirds"))
+        thirds();
     else if (!strcmp(which, "alike") || !strcmp(which, "alike-whole"))
         alike(!strcmp(which, "alike-whole"));
     else if (!strcmp(which, "copies"))
