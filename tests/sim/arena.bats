@@ -43,6 +43,11 @@ left() {
     diff "$BATS_TEST_TMPDIR/alike-whole" "$BATS_TEST_TMPDIR/alike"
 }
 
+@test "a single launch that writes far away, in a batch of launches whose parts are known" {
+    arena scatter-once
+    [ "$(left)" -gt 0 ]
+}
+
 @test "launches on the thirds of an allocation" {
     arena thirds
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 12 ]

@@ -5,15 +5,16 @@
  * nothing else happens, in the case "thirds" there are three pieces, which are all of the
  * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
  * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
- * their own, in the cases "whole" and "alike-whole" the same pieces are allocations, in the cases
- * "scatter" and "scatter-far" kernels write now and then far from their pieces, by numbers in
- * memory, and in the second one far behind all pieces, in the case "blocked" launches and fills
- * stand behind a wait that ends once they have returned, in the case "freed" the allocation is
- * freed and had again, in the case "short" there are several arenas, and nearly all other memory is
- * allocated between launches on them. In the cases "beside-host", "beside-other", "beside-arena"
- * and "beside-far" launches of another kernel come in between, in the cases "through-nowhere",
- * "through-piece", "through-other" and "through-arena" launches that load an address from memory.
- * Prints a digest of all pieces.
+ * their own, in the case "scatter-once" a single
+ * launch writes far away, in the cases "whole" and "alike-whole" the same pieces are allocations,
+ * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
+ * numbers in memory, and in the second one far behind all pieces, in the case "blocked" launches
+ * and fills stand behind a wait that ends once they have returned, in the case "freed" the
+ * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
+ * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
+ * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
+ * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
+ * address from memory. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -407,6 +408,17 @@ static void scatter_far(bool far)
     end(&a);
 }
 
+/* One launch of many, whose parts are known, writes far away. */
+static void scatter_once(void)
+{
+    struct arena a;
+
+    begin(&a, PARTS, 12);
+    for (int i = 0; i < LAUNCHES; i++)
+        launch_scatter(&a, &a.pieces[1 + i % 5], i == 150 ? FAR : OWN, NULL);
+    end(&a);
+}
+
 /* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
  * part. */
 enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
@@ -496,6 +508,8 @@ int main(int argc, char **argv)
         blocked();
     else if (!strcmp(which, "freed"))
         freed();
+    else if (!strcmp(which, "scatter-once"))
+        scatter_once();
     else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
         scatter_far(!strcmp(which, "scatter-far"));
     else
