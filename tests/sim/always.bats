@@ -126,7 +126,7 @@ in_all_parts() {
 @test "a disk that is full ends the profile, not the program" {
     in_folder
     mkdir small
-    unshare -rm mount -t tmpfs -o size=700k none small 2>/dev/null || skip "no file system can be made here"
+    unshare -rm mount -t tmpfs -o size=700k none small 2>/dev/null || skip "mounts are not allowed here: it is a chroot, say"
     GPUPROF_METRICS=duration run unshare -rm sh -c 'mount -t tmpfs -o size=700k none small &&
         "$1" --limit-profile 1M -o small/run.jsonl "$2" 15000x256; echo "status $?"; ls small
         "$1" report --csv --print times small/run.jsonl 2>/dev/null | tail -1' - "$gpuprof" "$alike"
