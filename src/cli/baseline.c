@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/folding.h"
 #include "cli/paths.h"
+#include "cli/replacing.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -36,40 +37,26 @@ static bool take_option(void *user, int option, const char *value)
     return option != OUTPUT || strcmp(value, "-") == 0 || cli_check_file("--output", value);
 }
 
-static int write_and_close(int fd, const struct gp_text *text)
+static int write_text(void *user, int fd)
 {
-    int error = gp_write_all(fd, text->data, text->length);
-    return close(fd) != 0 && error == 0 ? errno : error;
+    const struct gp_text *text = user;
+    return gp_write_all(fd, text->data, text->length);
 }
 
-/* A new file, with the rights of the old one, in its stead. */
-static int replace(const char *path, mode_t mode, const struct gp_text *text)
+static int write_and_close(int fd, struct gp_text *text)
 {
-    struct gp_text beside = {0};
-    gp_text_addf(&beside, "%s.XXXXXX", path);
-    int fd = beside.failed ? -1 : mkostemp(beside.data, O_CLOEXEC);
-    int error = beside.failed ? ENOMEM : fd < 0 ? errno : 0;
-    if (fd >= 0) {
-        error = fchmod(fd, mode) == 0 ? 0 : errno;
-        int written = write_and_close(fd, text);
-        error = error ? error : written;
-        if (error == 0 && rename(beside.data, path) != 0)
-            error = errno;
-        if (error != 0)
-            unlink(beside.data);
-    }
-    gp_text_free(&beside);
-    return error;
+    int error = write_text(text, fd);
+    return close(fd) != 0 && error == 0 ? errno : error;
 }
 
 /* A file that is there is written beside and renamed: it is whole, or as it was. A link stays one,
  * and a pipe or a device is written to. A new file that cannot be finished is taken away. */
-static int write_whole(const char *path, const struct gp_text *text)
+static int write_whole(const char *path, struct gp_text *text)
 {
     struct stat about = {0};
     bool is_new = stat(path, &about) != 0;
     char *target = S_ISREG(about.st_mode) ? realpath(path, NULL) : NULL;
-    int error = target ? replace(target, about.st_mode & 0777, text) : 0;
+    int error = target ? cli_replace(target, about.st_mode & 0777, write_text, text) : 0;
     if (!target) {
         int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
         error = fd < 0 ? errno : write_and_close(fd, text);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/output.h"
 #include "base/text.h"
+#include "cli/replacing.h"
 #include "profile/sink.h"
 #include "profile/source.h"
 
@@ -59,38 +60,25 @@ static int copy_process(const struct cli_live_process *process, struct gp_sink *
     return error;
 }
 
+struct copying {
+    const struct cli_live *live;
+    const char *path;
+};
+
 /* 0 or an errno value. */
-static int copy_all(const struct cli_live *live, const char *path, int fd)
+static int copy_all(void *user, int fd)
 {
+    const struct copying *c = user;
     struct gp_sink sink;
     const struct gp_output file = gp_output_of(fd);
-    if (!gp_sink_open(&sink, &file, gp_sink_compresses(path)))
+    if (!gp_sink_open(&sink, &file, gp_sink_compresses(c->path)))
         return ENOMEM;
     int error = 0;
-    for (size_t i = 0; i < live->count && !error; i++)
-        error = copy_process(&live->list[i], &sink);
+    for (size_t i = 0; i < c->live->count && !error; i++)
+        error = copy_process(&c->live->list[i], &sink);
     if (!error)
         error = gp_sink_finish(&sink);
     gp_sink_free(&sink);
-    return error;
-}
-
-/* A file that is there stays as it is until the new one is complete. */
-static int replace(const struct cli_live *live, const char *path, mode_t mode)
-{
-    struct gp_text beside = {0};
-    gp_text_addf(&beside, "%s.XXXXXX", path);
-    const int fd = beside.failed ? -1 : mkostemp(beside.data, O_CLOEXEC);
-    int error = beside.failed ? ENOMEM : fd < 0 ? errno : fchmod(fd, mode) == 0 ? 0 : errno;
-    if (fd >= 0 && !error)
-        error = copy_all(live, path, fd);
-    if (fd >= 0 && close(fd) != 0 && !error)
-        error = errno;
-    if (fd >= 0 && !error && rename(beside.data, path) != 0)
-        error = errno;
-    if (fd >= 0 && error)
-        unlink(beside.data);
-    gp_text_free(&beside);
     return error;
 }
 
@@ -99,6 +87,13 @@ static mode_t usual_mode(void)
     const mode_t mask = umask(0);
     umask(mask);
     return 0666 & ~mask;
+}
+
+/* A file that is there stays as it is until the new one is complete. */
+static int replace(const struct cli_live *live, const char *path, mode_t mode)
+{
+    struct copying c = {.live = live, .path = path};
+    return cli_replace(path, mode, copy_all, &c);
 }
 
 static int write_copy(const struct cli_live *live, const char *path)
@@ -112,8 +107,9 @@ static int write_copy(const struct cli_live *live, const char *path)
         free(real);
         return error;
     }
+    struct copying c = {.live = live, .path = path};
     const int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-    const int error = fd >= 0 ? copy_all(live, path, fd) : errno;
+    const int error = fd >= 0 ? copy_all(&c, fd) : errno;
     if (fd >= 0)
         close(fd);
     return error;

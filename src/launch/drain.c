@@ -217,10 +217,11 @@ static void note_shared(struct gp_measurement *m, const struct gp_step *step, un
                         double seconds)
 {
     const unsigned kind = 1u << step->kind;
-    if (!(*kinds & kind))
-        m->not_ours += fmax(0, seconds - limit_usual(GP_LIMIT_LAUNCH));
-    if (!(*kinds & kind))
-        m->context->amended -= fmax(0, seconds - limit_usual(GP_LIMIT_LAUNCH));
+    const double shared = fmax(0, seconds - limit_usual(GP_LIMIT_LAUNCH));
+    if (!(*kinds & kind)) {
+        m->not_ours += shared;
+        m->context->amended -= shared;
+    }
     *kinds |= kind;
 }
 

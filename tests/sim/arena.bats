@@ -109,6 +109,7 @@ counts_as_at_once() {
     counts_as_at_once scatter-far 2
     [ "$(left)" -gt 0 ]
 }
+# bats test_tags=long
 @test "kernels that write far behind all pieces now and then, where all are replayed at once" {
     GPUPROF_REPLAY=now arena scatter-far 2
     [ "$(left)" -gt 0 ]
@@ -168,6 +169,7 @@ uncounted() {
     [ "$(with_counts arena_)" -gt 150 ]
 }
 
+# bats test_tags=long
 @test "launches that load addresses of other allocations save the whole" {
     counts_as_at_once through-other
     [ "$(uncounted arena_)" -eq 0 ]
@@ -176,6 +178,7 @@ uncounted() {
     [ "$(launches | grep -c "is more than GPUPROF_MEMORY allows")" -ge 13 ]
 }
 
+# bats test_tags=long
 @test "launches that find the address of another arena in memory beside the first save it as a whole" {
     counts_as_at_once through-arena
     [ "$(uncounted arena_)" -eq 0 ]

@@ -108,3 +108,21 @@ forgotten() {
         /"type":"launch"/ { left[text("kernel")]-- }
         END { for (k in left) if (left[k]) print k, left[k]; print "of", all }'
 }
+
+# in_folder: the test works in its folder, and so does all that makes temporary files.
+in_folder() {
+    gpuprof=$GPUPROF_BUILD/gpuprof
+    alike=$programs/alike_linked
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p tmp
+    export TMPDIR=$BATS_TEST_TMPDIR/tmp
+}
+
+# until COMMAND...: waits for it, not for ever.
+until_() {
+    local limit=$((SECONDS + 60))
+    until "$@"; do
+        [ $SECONDS -lt $limit ] || return 1
+        sleep 0.05
+    done
+}

@@ -5,23 +5,6 @@
 bats_require_minimum_version 1.5.0
 load common
 
-in_folder() {
-    gpuprof=$GPUPROF_BUILD/gpuprof
-    alike=$programs/alike_linked
-    cd "$BATS_TEST_TMPDIR"
-    mkdir -p tmp
-    export TMPDIR=$BATS_TEST_TMPDIR/tmp
-}
-
-# until COMMAND...: waits for it, not for ever.
-until_() {
-    local limit=$((SECONDS + 60))
-    until "$@"; do
-        [ $SECONDS -lt $limit ] || return 1
-        sleep 0.05
-    done
-}
-
 # ended SIGNAL COMMAND...: sends it to the command when the program waits; the status is in $ended, the text in $log.
 ended() {
     local signal=$1

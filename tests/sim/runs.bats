@@ -5,14 +5,6 @@
 bats_require_minimum_version 1.5.0
 load common
 
-in_folder() {
-    gpuprof=$GPUPROF_BUILD/gpuprof
-    alike=$programs/alike_linked
-    cd "$BATS_TEST_TMPDIR"
-    mkdir -p tmp
-    export TMPDIR=$BATS_TEST_TMPDIR/tmp
-}
-
 # launches_in FILE: its launches as a report counts them.
 launches_in() {
     "$gpuprof" report "$1" | sed -n 's/^gpuprof [^:]*: \([0-9]*\) kernel launch.*/\1/p'

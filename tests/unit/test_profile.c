@@ -360,6 +360,19 @@ static bool keep_end(void *user, const struct gp_end *end)
     return true;
 }
 
+/* The end of a profile that has only this one. */
+static struct gp_end written_and_read(const struct gp_end *end)
+{
+    struct gp_end read = {0};
+    const struct gp_profile_visitor visitor = {.user = &read, .end = keep_end};
+    char why[512] = "";
+    struct gp_writer *w = opened();
+    assert_true(gp_writer_end(w, end));
+    gp_writer_close(w);
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    return read;
+}
+
 static void the_end_has_the_limit_where_there_is_one(void **state)
 {
     (void)state;
@@ -369,20 +382,11 @@ static void the_end_has_the_limit_where_there_is_one(void **state)
                                 .limit_seconds = 0.75,
                                 .limit_spent = 0.5,
                                 .start_up_seconds = 0.25};
-    struct gp_end read = {0};
-    const struct gp_profile_visitor visitor = {.user = &read, .end = keep_end};
-    char why[512] = "";
-    struct gp_writer *w = opened();
-    assert_true(gp_writer_end(w, &with));
-    gp_writer_close(w);
-    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    struct gp_end read = written_and_read(&with);
     assert_int_equal(read.has_limit, 1);
     assert_true(read.limit_seconds == 0.75 && read.limit_spent == 0.5);
     assert_true(read.start_up_seconds == 0.25);
-    w = opened();
-    assert_true(gp_writer_end(w, &(struct gp_end){.added_seconds = 1}));
-    gp_writer_close(w);
-    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    read = written_and_read(&(struct gp_end){.added_seconds = 1});
     assert_int_equal(read.has_limit, 0);
     assert_true(read.limit_seconds == 0);
 }
@@ -396,27 +400,18 @@ static void the_end_has_the_window_where_there_is_one(void **state)
                                 .outside_launches = 7,
                                 .window_seconds = 2.5,
                                 .window_added_seconds = 0.5};
-    struct gp_end read = {0};
-    const struct gp_profile_visitor visitor = {.user = &read, .end = keep_end};
-    char why[512] = "";
-    struct gp_writer *w = opened();
-    assert_true(gp_writer_end(w, &with));
-    gp_writer_close(w);
-    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    struct gp_end read = written_and_read(&with);
     assert_int_equal(read.has_window, 1);
     assert_int_equal(read.outside_launches, 7);
     assert_true(read.window_seconds == 2.5 && read.window_added_seconds == 0.5);
     /* Nothing is 0 that was not asked for. */
-    w = opened();
-    assert_true(gp_writer_end(w, &(struct gp_end){.added_seconds = 1}));
-    gp_writer_close(w);
+    read = written_and_read(&(struct gp_end){.added_seconds = 1});
+    assert_int_equal(read.has_window, 0);
     size_t length;
     char *text = contents(&length);
     assert_null(strstr(text, "window"));
     assert_null(strstr(text, "outside"));
     free(text);
-    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
-    assert_int_equal(read.has_window, 0);
 }
 
 /* A line that lacks a part is one of no version. */
