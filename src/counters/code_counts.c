@@ -26,7 +26,7 @@ struct kernel {
                                      * is loaded, if it cannot be known again */
     unsigned loaded;                /* so often; the last ones are kept */
     int cc;
-    uint64_t launches;
+    uint64_t launches, sampled;
     unsigned kinds;
     void *cubin;
     size_t cubin_size;
@@ -53,7 +53,9 @@ enum gp_count_kind count_kind_of(const char *base_metric)
 {
     static const char *const names[] = {
 #define GP_COUNT(name, metric) metric,
+#define GP_STALL(name, reason) "smsp__pcsamp_warps_issue_stalled_" reason,
         GP_COUNTS
+#undef GP_STALL
 #undef GP_COUNT
     };
     size_t i = 0;
@@ -175,6 +177,18 @@ bool code_counts_begin(const struct gp_run *run, int cc, unsigned kinds)
     return true;
 }
 
+bool code_counts_begin_samples(const struct gp_run *run, int cc)
+{
+    struct kernel *k = all.current = find_kernel(run);
+    all.last_name = NULL;
+    if (!k)
+        return false;
+    k->cc = cc;
+    k->kinds |= GP_SAMPLE_COUNTS;
+    k->sampled++;
+    return true;
+}
+
 /* ---- instructions ---------------------------------------------------------------------------- */
 
 static bool find_function(struct kernel *k, const char *name, uint32_t *function)
@@ -278,7 +292,7 @@ static void give(struct kernel *k,
                  void (*take_cubin)(void *user, const struct gp_cubin_image *cubin),
                  void (*take)(void *user, const struct gp_code_counts *source), void *user)
 {
-    if (k->launches == 0 && !k->cubin)
+    if (k->launches == 0 && k->sampled == 0 && !k->cubin)
         return;
     const struct gp_cubin_image cubin = {.hash = k->hash, .bytes = k->cubin, .size = k->cubin_size};
     if (k->cubin)
@@ -287,6 +301,7 @@ static void give(struct kernel *k,
     const struct gp_code_counts source = {.kernel = k->name,
                                           .cc = k->cc,
                                           .launches = k->launches ? k->launches : 1,
+                                          .sampled = k->sampled,
                                           .kinds = k->kinds,
                                           .function_count = k->function_count,
                                           .functions = (const char *const *)k->functions,

@@ -259,11 +259,15 @@ const struct gp_instruction *read_instruction(struct gp_code_reading *r, const c
  * is to be added: there are too many kernels, or no memory. */
 bool code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
 
+/* A launch of the run's kernel was sampled. The same. */
+bool code_counts_begin_samples(const struct gp_run *run, int cc);
+
 /* Adds the counts of one instruction of that launch. */
 void code_counts_add(const char *function, uint32_t offset, enum gp_count_kind kind,
                      uint64_t value);
 
-/* The kind that a base metric counts; GP_COUNT_KINDS for all others. */
+/* The kind that a base metric counts, or whose samples a name of CUPTI's has; GP_COUNT_KINDS for
+ * all others. */
 enum gp_count_kind count_kind_of(const char *base_metric);
 
 /* ---- our own counters (own.c) ---------------------------------------------------------------- */

@@ -14,11 +14,14 @@
 /* Nothing larger is unpacked, even if a profile asks for it; the writer's are up to 8 MiB. */
 #define LARGEST_CUBIN ((size_t)16 << 20)
 #define MOST_FUNCTIONS 4096
+#define MOST_COLUMNS 256 /* with kinds that later versions write */
 #define COMPRESSION 3
 
 static const char *const count_names[GP_COUNT_KINDS] = {
 #define GP_COUNT(name, metric) [GP_COUNT_##name] = metric,
+#define GP_STALL(name, reason) [GP_STALL_##name] = "smsp__pcsamp_warps_issue_stalled_" reason,
     GP_COUNTS
+#undef GP_STALL
 #undef GP_COUNT
 };
 
@@ -35,11 +38,21 @@ static bool add(json_t *array, json_t *value)
     return json_array_append_new(array, value) == 0;
 }
 
-static json_t *kinds_of(const struct gp_code_counts *counts)
+/* The kinds to be written: of the reasons those that there are. */
+static unsigned written_kinds(const struct gp_code_counts *counts)
+{
+    unsigned kinds = counts->kinds & ~GP_SAMPLE_COUNTS;
+    for (size_t i = 0; i < counts->instruction_count; i++)
+        for (unsigned k = GP_COUNT_SAMPLES; k < GP_COUNT_KINDS; k++)
+            kinds |= counts->instructions[i].values[k] > 0 ? counts->kinds & 1u << k : 0;
+    return kinds;
+}
+
+static json_t *kinds_of(unsigned kinds)
 {
     json_t *array = json_array();
     for (unsigned k = 0; array && k < GP_COUNT_KINDS; k++)
-        if (counts->kinds & 1u << k)
+        if (kinds & 1u << k)
             add(array, json_string(count_names[k]));
     return array;
 }
@@ -53,28 +66,30 @@ static json_t *functions_of(const struct gp_code_counts *counts, bool *ok)
 }
 
 /* [function, offset, counts ...] */
-static json_t *row_of(const struct gp_code_counts *counts, const struct gp_instruction_counts *i,
-                      bool *ok)
+static json_t *row_of(unsigned kinds, const struct gp_instruction_counts *i, bool *ok)
 {
     json_t *row = json_array();
     *ok = row && add(row, json_integer(i->function)) && add(row, json_integer(i->offset)) && *ok;
     for (unsigned k = 0; row && k < GP_COUNT_KINDS; k++)
-        if (counts->kinds & 1u << k)
+        if (kinds & 1u << k)
             *ok = add(row, json_integer((json_int_t)i->values[k])) && *ok;
     return row;
 }
 
 bool gp_write_instructions(struct gp_writer *w, const struct gp_code_counts *counts)
 {
+    const unsigned kinds = written_kinds(counts);
     json_t *line = json_object(), *rows = json_array();
     bool ok = line && rows;
     for (size_t i = 0; ok && i < counts->instruction_count; i++)
-        ok = add(rows, row_of(counts, &counts->instructions[i], &ok)) && ok;
+        ok = add(rows, row_of(kinds, &counts->instructions[i], &ok)) && ok;
     ok = ok && put(line, "kernel", json_string(counts->kernel)) &&
          put(line, "cc", json_integer(counts->cc)) &&
          put(line, "launches", json_integer((json_int_t)counts->launches)) &&
-         put(line, "code", json_string(counts->code)) && put(line, "counts", kinds_of(counts)) &&
+         put(line, "code", json_string(counts->code)) && put(line, "counts", kinds_of(kinds)) &&
          put(line, "functions", functions_of(counts, &ok));
+    if (counts->sampled > 0)
+        ok = ok && put(line, "sampled", json_integer((json_int_t)counts->sampled));
     ok = put(line, "at", rows) && ok;
     if (ok)
         return gp_writer_line(w, INSTRUCTIONS, line);
@@ -116,7 +131,7 @@ static bool read_kinds(const json_t *line, struct gp_code_counts *counts, unsign
 {
     const json_t *names = json_object_get(line, "counts");
     *column_count = json_array_size(names);
-    if (!json_is_array(names) || *column_count > GP_COUNT_KINDS + 16)
+    if (!json_is_array(names) || *column_count > MOST_COLUMNS)
         return false;
     for (size_t i = 0; i < *column_count; i++) {
         const char *name = json_string_value(json_array_get(names, i));
@@ -160,8 +175,9 @@ static bool read_instructions(const json_t *line, const struct gp_code_visitor *
                                     .code = string_of(line, "code")};
     const json_t *functions = json_object_get(line, "functions"),
                  *rows = json_object_get(line, "at");
-    json_int_t launches = json_integer_value(json_object_get(line, "launches"));
-    unsigned columns[GP_COUNT_KINDS + 16];
+    json_int_t launches = json_integer_value(json_object_get(line, "launches")),
+               sampled = json_integer_value(json_object_get(line, "sampled"));
+    unsigned columns[MOST_COLUMNS];
     size_t column_count;
     *why =
         "its \"kernel\", \"code\", \"launches\", \"counts\", \"functions\" or \"at\" make no sense";
@@ -171,6 +187,7 @@ static bool read_instructions(const json_t *line, const struct gp_code_visitor *
         !json_is_array(rows) || !read_kinds(line, &counts, columns, &column_count))
         return false;
     counts.launches = (uint64_t)launches;
+    counts.sampled = sampled > 0 ? (uint64_t)sampled : 0;
     const char **names = calloc(counts.function_count + 1, sizeof(*names));
     struct gp_instruction_counts *list = calloc(counts.instruction_count + 1, sizeof(*list));
     bool ok = names && list;

@@ -155,6 +155,7 @@ static bool merge(struct entry *e, const struct gp_code_counts *source)
         for (size_t k = 0; k < GP_COUNT_KINDS; k++)
             e->instructions[i].values[k] += source->instructions[i].values[k];
     own->launches += source->launches;
+    own->sampled += source->sampled;
     return true;
 }
 
