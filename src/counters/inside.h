@@ -259,7 +259,7 @@ const struct gp_instruction *read_instruction(struct gp_code_reading *r, const c
  * is to be added: there are too many kernels, or no memory. */
 bool code_counts_begin(const struct gp_run *run, int cc, unsigned kinds);
 
-/* A launch of the run's kernel was sampled. The same. */
+/* A run of the run's kernel was sampled. The same. */
 bool code_counts_begin_samples(const struct gp_run *run, int cc);
 
 /* Adds the counts of one instruction of that launch. */
@@ -393,6 +393,9 @@ void cost_learn_step(struct gp_instrumenting_cost *cost, bool there, double took
 /* True once CUPTI's profiler was initialized. From any thread. */
 bool profiler_is_initialized(void);
 
+/* Deinitializes it: no session is open. */
+bool profiler_end(struct gp_reason *why);
+
 /* True for counters of instrumented code. */
 bool counter_is_instrumented(const char *name);
 
@@ -481,6 +484,11 @@ const struct gp_sass_config *sass_config_set(const struct gp_device *device,
  * sessions there can be no more of them on its device: it was seen to crash at the end of the
  * process else, and to refuse another time. */
 void sass_sessions_leave(CUcontext context, bool at_rest);
+
+/* CUPTI is about to be finalized, and no session is open; then it has begun again: the
+ * configurations are set as before. */
+void sass_configs_pause(void);
+void sass_configs_resume(void);
 
 /* The process ends: CUPTI frees its configuration of the sessions, while the driver is there. No
  * session can be opened afterwards. */

@@ -74,6 +74,9 @@ static bool range_come(struct gp_collection *collection, struct gp_reason *why)
 {
     struct gp_range_collection *c = range_collection_of(collection);
     const struct gp_batch_facts before = c->base.facts;
+    if (!gp_profiler_initialize(why))
+        return false;
+    sass_configs_resume();
     /* Whether the counters are free shows when they are taken. */
     if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))
         range_collection_lose_session(c, *why);
@@ -94,6 +97,7 @@ static void range_leave(struct gp_collection *collection)
     struct gp_range_collection *c = range_collection_of(collection);
     if (c->sass)
         sass_session_leave(c->sass, c->context);
+    range_collection_settle(c, true);
     range_session_close(c->session, true);
     c->session = NULL;
 }

@@ -19,6 +19,13 @@ bool gp_profiler_initialize(struct gp_reason *why)
     return atomic_load(&initialized);
 }
 
+bool profiler_end(struct gp_reason *why)
+{
+    GP_CUPTI_PARAMS(CUpti_Profiler_DeInitialize, p);
+    atomic_store(&initialized, false);
+    return !GP_CUPTI_FAILED(cuptiProfilerDeInitialize, p, why);
+}
+
 bool profiler_is_initialized(void)
 {
     return atomic_load(&initialized);

@@ -8,6 +8,7 @@
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_events.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -42,6 +43,7 @@ struct gp_cupti {
 #define RANGE(function) CUPTI(function)
 #define HOST(function) CUPTI(function)
 #define SASS(function) CUPTI(function)
+#define SAMPLE(function) CUPTI(function)
 #define EVENT(function) CUPTI(function)
 #include "cuda/cupti.def"
 };
@@ -67,11 +69,12 @@ bool gp_cupti_has(const void *address);
 /* It is not to be used any more, for the reason `why`: from now on it is not found. */
 void gp_cupti_lose(struct gp_reason why);
 
-/* The functions of this version: all RANGE functions of cupti.def, all SASS functions, all EVENT
- * functions. */
+/* The functions of this version: all RANGE functions of cupti.def, all SASS functions, and so on.
+ */
 bool gp_cupti_has_ranges(void);
 bool gp_cupti_has_host_lists(void);
 bool gp_cupti_has_sass(void);
+bool gp_cupti_has_samples(void);
 bool gp_cupti_has_events(void);
 
 /* cuptiGetVersion's number; 0 before it is found. */

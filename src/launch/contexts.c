@@ -141,21 +141,38 @@ bool gp_contexts_close_collections(CUcontext context, const void *module)
     return closed;
 }
 
+/* Whether it came to rest. */
+static bool close_for_good(struct gp_context *c)
+{
+    const CUresult result = close_in_time(c, true);
+    if (result == CUDA_ERROR_NOT_READY)
+        kernels_hold();
+    return result == CUDA_SUCCESS;
+}
+
 /* Contexts with a session come first: then it is free for the launches of the others. */
-static bool close_at_end(bool away)
+static bool close_at_end(bool away, const struct gp_context *last)
 {
     bool rest = true;
     struct gp_context *c;
     DL_FOREACH(contexts, c)
     {
-        if (!c->collection || context_is_away(c) != away)
-            continue;
-        CUresult result = close_in_time(c, true);
-        if (result == CUDA_ERROR_NOT_READY)
-            kernels_hold();
-        rest = rest && result == CUDA_SUCCESS;
+        if (c->collection && c != last && context_is_away(c) == away)
+            rest = close_for_good(c) && rest;
     }
     return rest;
+}
+
+/* The context whose launches are read last; NULL where none waits. */
+static struct gp_context *last_to_be_read(void)
+{
+    struct gp_context *c, *last = NULL;
+    DL_FOREACH(contexts, c)
+    {
+        if (c->collection && c->launches && (!last || context_is_away(c) || !context_is_away(last)))
+            last = c;
+    }
+    return last;
 }
 
 bool gp_contexts_are_concerned(const struct gp_program_change *change)
@@ -264,8 +281,11 @@ void contexts_end(bool read)
     struct gp_context *c;
     if (read) {
         /* CUPTI may wait for a kernel that the program leaves behind. */
-        const bool rest = close_at_end(false);
-        if (close_at_end(true) && rest)
+        struct gp_context *last = last_to_be_read();
+        bool rest = close_at_end(false, last);
+        rest = close_at_end(true, last) && rest;
+        diagnosis_last_context(last);
+        if ((!last || close_for_good(last)) && rest)
             gp_collectors_end();
         return;
     }

@@ -271,6 +271,7 @@ void drain_context(struct gp_context *c, bool alive)
         context_awaits_others(c);
         measure_deferred(c);
         make_steps(c);
+        diagnose_batch(c);
     }
     put_back(c);
     if (!why.cause && !context_goes_on(c))

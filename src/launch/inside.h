@@ -63,9 +63,14 @@ struct gp_user_settings {
     bool verify_always; /* every launch, beside verify_is_due (GPUPROF_VERIFY=always) */
     bool at_once;       /* no launch is held: all its passes come at once (GPUPROF_REPLAY=now) */
     bool timeout_set;   /* GPUPROF_TIMEOUT is given */
-    bool details;       /* the report at the end has them (GPUPROF_REPORT) */
-    bool metrics_named; /* other metrics than the default ones (GPUPROF_METRICS) */
-    bool few_queues;    /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */
+    enum gp_diagnosis {
+        GP_DIAGNOSIS_AUTO,
+        GP_DIAGNOSIS_OFF,
+        GP_DIAGNOSIS_FULL
+    } diagnosis;            /* GPUPROF_DIAGNOSIS */
+    bool details;           /* the report at the end has them (GPUPROF_REPORT) */
+    bool metrics_named;     /* other metrics than the default ones (GPUPROF_METRICS) */
+    bool few_queues;        /* of the hardware: streams share them (CUDA_DEVICE_MAX_CONNECTIONS) */
     uint64_t profile_limit; /* bytes (GPUPROF_LIMIT_PROFILE); 0: none */
     /* The settings that readers of the profile need. With `replay_off` no kernel runs more often
      * than the program runs it: launches of a kernel are counted in turns. */
@@ -241,6 +246,8 @@ void whole_times_write(const struct gp_whole_times *times, struct gp_writer *wri
 
 /* True while the tool is at work: counters of launches are absent, with the cause PROGRAMS_TOOL. */
 bool tool_at_work(void);
+/* True once it has asked our copy of CUPTI for anything. */
+bool tool_has_come(void);
 
 /* ---- the worth of measurements (worth.c) ----------------------------------------------------- */
 
@@ -418,6 +425,9 @@ uint64_t tallies_launches(void);
 /* A launch of the kernel was counted; whether one was, on any GPU. */
 void tally_kernel_counted(const char *kernel);
 bool tally_kernel_is_counted(const char *kernel);
+/* A launch of the kernel was chosen for samples; whether one was. */
+void tally_kernel_diagnosed(const char *kernel);
+bool tally_kernel_is_diagnosed(const char *kernel);
 
 /* ---- sampling (sampling.c) ------------------------------------------------------------------- */
 
@@ -1107,6 +1117,8 @@ bool replay_step(struct gp_measurement *m, const struct gp_step *step);
 void replay_at_once(struct gp_measurement *m);
 /* How long it took is known: whether it is to be seen first that it ends. */
 void measurement_note_unsure(struct gp_measurement *m);
+/* Runs the launch once more, plainly: nothing is counted, and memory is in place. The same. */
+bool rehearse_launch(struct gp_measurement *m);
 /* Runs the kernel once more, plainly, for its time. False where it does not end, or has failed. */
 bool time_replay(struct gp_measurement *m);
 /* Takes the kernel's time once more, in a plain replay, where it is in doubt. */
@@ -1268,6 +1280,15 @@ bool context_is_concerned(const struct gp_context *c, const struct gp_program_ch
 bool search_held(struct gp_context *c);
 /* Notes memory that is freed: copies that were not searched yet may lead to it. */
 void held_note_freed(const struct gp_context *c, const struct gp_program_change *change);
+
+/* ---- samples of instructions (diagnosis.c) --------------------------------------------------- */
+
+/* No context collects any more but this one, which is about to be drained for the last time. */
+void diagnosis_last_context(const struct gp_context *c);
+
+/* Samples launches of a batch whose steps have been made; their copies are there still. The context
+ * is current. */
+void diagnose_batch(struct gp_context *c);
 
 /* ---- totals for a monitoring system (metrics_file.c) ----------------------------------------- */
 

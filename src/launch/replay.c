@@ -209,8 +209,7 @@ void measurement_note_unsure(struct gp_measurement *m)
     m->member.run.unsure = INSTRUMENTED_FACTOR * own_seconds(m) > gp_wait_first_limit();
 }
 
-/* A replay that counts nothing. False where the kernel does not end, or has failed. */
-static bool rehearse(struct gp_measurement *m)
+bool rehearse_launch(struct gp_measurement *m)
 {
     double seconds = limit_of(m, REPLAY_FACTOR);
     CUresult result = m->call->run(m->call);
@@ -243,7 +242,8 @@ bool replay_step(struct gp_measurement *m, const struct gp_step *step)
     announce(m, step->kind);
     if (!rewind_memory(m, by_driver))
         return false;
-    if (instrumented && m->member.run.unsure && (!rehearse(m) || !rewind_memory(m, by_driver)))
+    if (instrumented && m->member.run.unsure &&
+        (!rehearse_launch(m) || !rewind_memory(m, by_driver)))
         return false;
     if (!begin_pass(m, step))
         return false;
@@ -299,7 +299,7 @@ bool time_replay(struct gp_measurement *m)
 {
     if (!rewind_memory(m, false))
         return false;
-    if (!start_launch_clock(m) || !rehearse(m))
+    if (!start_launch_clock(m) || !rehearse_launch(m))
         return false;
     read_launch_clock(m);
     return true;

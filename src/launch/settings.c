@@ -167,6 +167,9 @@ void settings_read(void)
                 "instructions") == 1)
         gp_sass_sessions_count_instructions();
     read_report_mode();
+    const int diagnosis =
+        WORD_OF("GPUPROF_DIAGNOSIS", "off, auto (the default) or full", "auto", "off", "full");
+    user_settings.diagnosis = diagnosis < 0 ? GP_DIAGNOSIS_AUTO : (enum gp_diagnosis)diagnosis;
     user_settings.verify_always =
         WORD_OF("GPUPROF_VERIFY", "learn (the default) or always", "learn", "always") == 1;
     read_memory_limit();

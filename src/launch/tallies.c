@@ -23,7 +23,8 @@ struct hashed_tally {
 
 struct named_kernel {
     struct hashed_tally *tallies;
-    bool counted; /* a launch of it was */
+    bool counted;   /* a launch of it was */
+    bool diagnosed; /* the same */
     struct gp_kernel_worth worth;
     UT_hash_handle hh;
     char name[];
@@ -184,6 +185,24 @@ bool tally_kernel_is_counted(const char *name)
     const bool counted = !kernel || kernel->counted;
     pthread_mutex_unlock(&lock);
     return counted;
+}
+
+void tally_kernel_diagnosed(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    struct named_kernel *kernel = known_kernel(name);
+    if (kernel)
+        kernel->diagnosed = true;
+    pthread_mutex_unlock(&lock);
+}
+
+bool tally_kernel_is_diagnosed(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    const struct named_kernel *kernel = known_kernel(name);
+    const bool diagnosed = !kernel || kernel->diagnosed;
+    pthread_mutex_unlock(&lock);
+    return diagnosed;
 }
 
 uint64_t tallies_launches(void)

@@ -24,6 +24,12 @@ static struct {
     uint64_t records[MOST_BITS / 64], listens[MOST_BITS / 64], counts[MOST_BITS / 64];
 } tool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static atomic_bool at_work;
+static atomic_bool has_come; /* it has asked our copy of CUPTI for anything */
+
+bool tool_has_come(void)
+{
+    return atomic_load(&has_come);
+}
 
 bool tool_at_work(void)
 {
@@ -130,6 +136,8 @@ void gp_tool_calls(struct gp_tool_call *call)
     if (!call->watched)
         return;
     const bool ours = gp_cupti_has(call->real);
+    if (ours)
+        atomic_store(&has_come, true);
     if (call->on && !ours && gp_collectors_have_driver())
         say_other_copy(call);
     if (call->change == GP_TOOL_LEAVES && ours)

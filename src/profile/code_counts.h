@@ -70,7 +70,7 @@ struct gp_code_counts {
     const char *kernel; /* mangled */
     int cc;             /* compute capability of the code, times ten */
     uint64_t launches;  /* that were counted */
-    uint64_t sampled;   /* that were sampled */
+    uint64_t sampled;   /* runs that were sampled */
     unsigned kinds;     /* bit mask of the counts that were taken */
     size_t function_count, instruction_count;
     const char *const *functions;

@@ -1,0 +1,35 @@
+/* PC sampling: the hardware notes every so many cycles at which instruction a warp is, and why it
+ * is there. A launch takes three milliseconds more than by itself for thousands of samples. Owns
+ * the sampling in CUPTI, which is one for the process.
+ *
+ * CUPTI samples in no process in which the Range Profiler is enabled, and behind ranges it gives
+ * the samples of no module any more, until it is finalized. Profilers begin again behind that where
+ * they were deinitialized before. docs/decisions.md has the measurements.
+ *
+ * Used with the gate locked and the context current, which is idle; one thread at a time. */
+#ifndef GPUPROF_COUNTERS_PC_SAMPLES_H
+#define GPUPROF_COUNTERS_PC_SAMPLES_H
+
+#include "base/cause.h"
+#include "counters/run.h"
+#include "cuda/driver.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From here to gp_pc_samples_close no collection has a session, and none comes. False with the
+ * reason in *why. */
+bool gp_pc_samples_open(CUcontext context, struct gp_reason *why);
+void gp_pc_samples_close(CUcontext context);
+
+/* The binary logarithm of the cycles between two samples of an SM, for a launch that takes so many
+ * cycles on so many SMs: some ten thousand samples come. */
+unsigned gp_pc_samples_period(double cycles, unsigned sms);
+
+/* Around one run of the launch; end: the run has ended. It adds the samples to the counts of the
+ * kernel's instructions; how many in *samples. */
+bool gp_pc_samples_begin(CUcontext context, unsigned period, struct gp_reason *why);
+bool gp_pc_samples_end(CUcontext context, const struct gp_run *run, int cc, uint64_t *samples,
+                       struct gp_reason *why);
+
+#endif
