@@ -206,6 +206,14 @@ static bool check_lines(const char *mode)
     return false;
 }
 
+static bool check_diagnosis(const char *mode)
+{
+    if (is_one_of(mode, "off", "auto") || strcmp(mode, "full") == 0)
+        return true;
+    gp_say("--diagnosis: '%s' is none of off, auto and full", mode);
+    return false;
+}
+
 static bool check_verify(const char *mode)
 {
     if (is_one_of(mode, "learn", "always"))
@@ -328,6 +336,7 @@ static bool (*const checks[RUN_OPTION_COUNT])(const char *value) = {
     [RUN_REPLAY_MODE] = check_replay_mode,
     [RUN_CACHE] = check_cache,
     [RUN_LINES] = check_lines,
+    [RUN_DIAGNOSIS] = check_diagnosis,
     [RUN_VERIFY] = check_verify,
     [RUN_MEMORY] = check_memory,
     [RUN_KERNEL_TIMEOUT] = check_kernel_timeout,
@@ -528,8 +537,9 @@ bool run_pass(const char *const *values)
            set("GPUPROF_DEVICES", values[RUN_DEVICES]) &&
            set("GPUPROF_REPLAY", replay_of(values)) &&
            set("GPUPROF_CACHE", cache_of(values[RUN_CACHE])) &&
-           set("GPUPROF_LINES", values[RUN_LINES]) && set("GPUPROF_VERIFY", values[RUN_VERIFY]) &&
-           set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
+           set("GPUPROF_LINES", values[RUN_LINES]) &&
+           set("GPUPROF_DIAGNOSIS", values[RUN_DIAGNOSIS]) &&
+           set("GPUPROF_VERIFY", values[RUN_VERIFY]) && set("GPUPROF_MEMORY", values[RUN_MEMORY]) &&
            set("GPUPROF_TIMEOUT", values[RUN_KERNEL_TIMEOUT]) &&
            set("GPUPROF_REPORT", values[RUN_DETAILS] ? "details" : NULL) &&
            set("GPUPROF_LIMIT_PROFILE", values[RUN_LIMIT_PROFILE]) &&

@@ -116,6 +116,12 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                    "or every instruction, which makes the kernels that are counted so many times "
                    "slower (accesses)",
                    HOW, NULL, NULL, NULL, 0, NULL},
+    [RUN_DIAGNOSIS] =
+        {"diagnosis", 0, "off|auto|full",
+         "where warps wait, and why, by samples of their instructions: of no kernel; of those that "
+         "take most of the time, where that takes a tenth of the time of measuring; or of every "
+         "kernel (auto)",
+         HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_VERIFY] =
         {"verify", 0, "learn|always",
          "when to verify whether a kernel wrote memory that it was not seen to reach: at "

@@ -60,9 +60,9 @@ struct chosen {
 
 static bool may_be_sampled(const struct gp_measurement *m)
 {
-    return measurement_waits(m) && m->member.state != GP_LAUNCH_LAUNCHED && m->runs > 0 &&
-           m->member.run.native_ms > 0 && !m->broken_off.cause && !m->member.run.unsure &&
-           m->kernel_name && !tally_kernel_is_diagnosed(m->kernel_name);
+    return m->member.state != GP_LAUNCH_LAUNCHED && m->member.state != GP_LAUNCH_GIVEN_UP &&
+           m->runs > 0 && m->member.run.native_ms > 0 && !m->broken_off.cause &&
+           !m->member.run.unsure && !tally_kernel_is_diagnosed(m->kernel->name);
 }
 
 /* By kernel, those with most of the time first. */
@@ -80,7 +80,7 @@ static size_t choose(const struct gp_context *c, struct chosen list[MOST_KERNELS
         const double ms = m->member.run.native_ms;
         size_t i = 0;
         *all_ms += ms;
-        if (!may_be_sampled(m))
+        if (!measurement_waits(m) || !may_be_sampled(m))
             continue;
         while (i < count && list[i].launch->kernel != m->kernel)
             i++;
@@ -135,60 +135,65 @@ static double cycles_of(const struct gp_measurement *m)
     return m->member.run.native_ms * m->context->device.clock_khz;
 }
 
-/* False where CUPTI or the launch refuses to go on. Our own kernels, which put memory in place,
- * have ended when sampling begins. */
-static bool sample_run(struct gp_measurement *m, uint64_t *samples, struct gp_reason *why)
+/* NOT_THIS: the launch cannot run again, which is no matter of others. */
+enum outcome { SAMPLED, NOT_THIS, NO_MORE };
+
+/* Our own kernels, which put memory in place, have ended when sampling begins. */
+static enum outcome sample_run(struct gp_measurement *m, uint64_t *samples, struct gp_reason *why)
 {
     struct gp_context *c = m->context;
     const struct gp_device *device = &c->device;
     const struct gp_run *run = &m->member.run;
     const unsigned period = gp_pc_samples_period(cycles_of(m), (unsigned)device->sm_count);
-    if (!put_in_place(m, false)) {
-        *why = m->broken_off;
-        return false;
-    }
+    if (!rewind_memory(m, false))
+        return NOT_THIS;
     if (run->empty_caches)
         run->empty_caches(run->empty_caches_data);
     *why = GP_REASON(BESIDE_WORK);
     if (context_rests(c, true) != CUDA_SUCCESS || !gp_pc_samples_begin(c->handle, period, why))
-        return false;
+        return NO_MORE;
     const bool ran = rehearse_launch(m);
-    const bool ended =
-        context_goes_on(c) &&
-        gp_pc_samples_end(c->handle, run, 10 * device->cc_major + device->cc_minor, samples, why);
-    if (!ran)
-        *why = gp_reason_or(m->broken_off, GP_REASON(LAUNCH_FAILED));
-    return ran && ended;
+    *why = gp_reason_or(m->broken_off, GP_REASON(LAUNCH_FAILED));
+    if (!context_goes_on(c) ||
+        !gp_pc_samples_end(c->handle, run, 10 * device->cc_major + device->cc_minor, samples, why))
+        return NO_MORE;
+    return ran ? SAMPLED : NOT_THIS;
 }
 
-static bool sample_launch(struct gp_measurement *m, struct gp_reason *why)
+/* Its counters stay as they are, whatever comes of the samples. */
+static enum outcome sample_launch(struct gp_measurement *m, struct gp_reason *why)
 {
+    const struct gp_reason before = m->broken_off;
     uint64_t all = 0, samples = 0;
     unsigned runs = 0;
-    tally_kernel_diagnosed(m->kernel_name);
+    enum outcome outcome;
+    tally_kernel_diagnosed(m->kernel->name);
     do {
-        if (!sample_run(m, &samples, why))
-            return false;
+        outcome = sample_run(m, &samples, why);
         all += samples;
-    } while (++runs < MOST_RUNS && samples > 0 && all < ENOUGH_SAMPLES);
-    return true;
+    } while (outcome == SAMPLED && ++runs < MOST_RUNS && samples > 0 && all < ENOUGH_SAMPLES);
+    m->broken_off = before;
+    return outcome;
 }
 
 static void sample(struct gp_context *c, const struct chosen *list, size_t count)
 {
     static struct gp_say_limit said;
+    const double began = gp_clock_seconds();
     struct gp_reason why;
     gp_collection_leave(c->collection);
-    bool open = gp_pc_samples_open(c->handle, &why), goes_on = open;
-    for (size_t i = 0; goes_on && i < count; i++)
-        goes_on = sample_launch(list[i].launch, &why);
+    const bool open = gp_pc_samples_open(c->handle, &why);
+    enum outcome outcome = open ? SAMPLED : NO_MORE;
+    for (size_t i = 0; outcome != NO_MORE && i < count; i++)
+        outcome = sample_launch(list[i].launch, &why);
     if (open && context_goes_on(c))
         gp_pc_samples_close(c->handle);
-    if (!goes_on)
+    diagnosis.over = outcome == NO_MORE;
+    if (diagnosis.over)
         gp_say_limited(&said, 1, "not all instructions were sampled: %s", why.text);
-    diagnosis.over = !goes_on;
     if (c != diagnosis.last && context_goes_on(c) && !gp_collection_come(c->collection, &why))
         c->not_come = why;
+    diagnosis.spent += gp_clock_seconds() - began;
 }
 
 /* CUPTI ends for all contexts when it is finalized. */
@@ -200,18 +205,27 @@ static bool has_only_session(const struct gp_context *c)
     return !o && c->collection->facts.session && !context_is_away(c);
 }
 
+static bool may_sample(const struct gp_context *c)
+{
+    return user_settings.diagnosis != GP_DIAGNOSIS_OFF && !diagnosis.over && context_goes_on(c) &&
+           c->collection->collector->leave && has_only_session(c) && !tool_has_come();
+}
+
 void diagnose_batch(struct gp_context *c)
 {
     struct chosen list[MOST_KERNELS];
     double all_ms;
-    if (user_settings.diagnosis == GP_DIAGNOSIS_OFF || diagnosis.over || !context_goes_on(c) ||
-        !c->collection->collector->leave || !has_only_session(c) || tool_has_come())
+    if (!may_sample(c))
         return;
     size_t count = choose(c, list, &all_ms);
     count = within_time(c, list, count, all_ms);
-    if (count == 0)
-        return;
-    const double began = gp_clock_seconds();
-    sample(c, list, count);
-    diagnosis.spent += gp_clock_seconds() - began;
+    if (count > 0)
+        sample(c, list, count);
+}
+
+void diagnose_launch(struct gp_measurement *m)
+{
+    const struct chosen one = {.launch = m};
+    if (user_settings.diagnosis == GP_DIAGNOSIS_FULL && may_sample(m->context) && may_be_sampled(m))
+        sample(m->context, &one, 1);
 }

@@ -1117,6 +1117,9 @@ bool replay_step(struct gp_measurement *m, const struct gp_step *step);
 void replay_at_once(struct gp_measurement *m);
 /* How long it took is known: whether it is to be seen first that it ends. */
 void measurement_note_unsure(struct gp_measurement *m);
+/* Puts memory back to where the program's own run started from. False where that must not be, with
+ * the reason in the measurement. `by_driver`: as put_in_place. */
+bool rewind_memory(struct gp_measurement *m, bool by_driver);
 /* Runs the launch once more, plainly: nothing is counted, and memory is in place. The same. */
 bool rehearse_launch(struct gp_measurement *m);
 /* Runs the kernel once more, plainly, for its time. False where it does not end, or has failed. */
@@ -1285,6 +1288,10 @@ void held_note_freed(const struct gp_context *c, const struct gp_program_change 
 
 /* No context collects any more but this one, which is about to be drained for the last time. */
 void diagnosis_last_context(const struct gp_context *c);
+
+/* Samples a launch that cannot wait, behind its passes: with --diagnosis full. Memory is as a
+ * replay left it. */
+void diagnose_launch(struct gp_measurement *m);
 
 /* Samples launches of a batch whose steps have been made; their copies are there still. The context
  * is current. */

@@ -183,8 +183,7 @@ bool put_in_place(struct gp_measurement *m, bool by_driver)
     return put;
 }
 
-/* Puts memory back to where the program's own run started from. False where that must not be. */
-static bool rewind_memory(struct gp_measurement *m, bool by_driver)
+bool rewind_memory(struct gp_measurement *m, bool by_driver)
 {
     struct gp_reason why;
     if (m->copy)
@@ -282,6 +281,7 @@ void replay_at_once(struct gp_measurement *m)
         broken_off_in_code = instrumented && !well;
         gp_collection_stepped(c, &step, well);
     }
+    diagnose_launch(m);
 }
 
 bool wants_time(const struct gp_measurement *m)

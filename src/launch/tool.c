@@ -24,11 +24,13 @@ static struct {
     uint64_t records[MOST_BITS / 64], listens[MOST_BITS / 64], counts[MOST_BITS / 64];
 } tool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static atomic_bool at_work;
-static atomic_bool has_come; /* it has asked our copy of CUPTI for anything */
+static atomic_bool has_come;        /* it has asked our copy of CUPTI for anything */
+static _Atomic(const void *) early; /* the function that it called last before we had a copy */
 
 bool tool_has_come(void)
 {
-    return atomic_load(&has_come);
+    const void *called = atomic_load(&early);
+    return atomic_load(&has_come) || (called && gp_cupti_has(called));
 }
 
 bool tool_at_work(void)
@@ -138,6 +140,8 @@ void gp_tool_calls(struct gp_tool_call *call)
     const bool ours = gp_cupti_has(call->real);
     if (ours)
         atomic_store(&has_come, true);
+    else
+        atomic_store(&early, call->real);
     if (call->on && !ours && gp_collectors_have_driver())
         say_other_copy(call);
     if (call->change == GP_TOOL_LEAVES && ours)

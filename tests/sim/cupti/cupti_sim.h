@@ -30,11 +30,19 @@ void gpusim_counters_give_back(CUcontext owner, int device);
 bool gpusim_profiler_initialized(void);
 
 /* The driver serves this copy of CUPTI from now on, or another one has it, which is the error. A
- * profiler cannot begin after cuptiFinalize. */
+ * profiler can begin after cuptiFinalize only where profilers were deinitialized before it and
+ * behind it. */
 CUptiResult gpusim_attach(bool by_profiler);
+void gpusim_profiler_ends(void);
 
 /* Is the Range Profiler enabled on the context? */
 bool gpusim_ranges_enabled(CUcontext context);
+
+/* PC sampling (samples.c): a session of ranges has been started; CUPTI is finalized. Is it enabled?
+ */
+void gpusim_samples_ranges_begin(void);
+void gpusim_samples_finalize(void);
+bool gpusim_samples_enabled(void);
 
 /*
  * For tests: GPUSIM_FAILS=FUNCTION@N, the Nth call of that function fails; N+: all from there.

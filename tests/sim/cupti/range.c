@@ -96,11 +96,14 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p
     return CUPTI_SUCCESS;
 }
 
-/* Gives nothing back: neither the driver nor the profilers. */
+/* Does not give the driver back. */
 CUptiResult CUPTIAPI cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *pParams)
 {
+    GPUSIM_MAY_FAIL();
     (void)pParams;
-    return initialized ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+    initialized = false;
+    gpusim_profiler_ends();
+    return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *pParams)
@@ -203,6 +206,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     context = pParams->ctx ? pParams->ctx : gpusim_driver()->current();
     if (!context || !gpusim_driver()->device_of(context, &device))
         return CUPTI_ERROR_INVALID_CONTEXT;
+    if (gpusim_samples_enabled())
+        gpusim_crash("cuptiRangeProfilerEnable while PC sampling is enabled");
     if (gpusim_driver()->chip()->legacy || gpusim_driver()->fault("unsupportedchip"))
         return CUPTI_ERROR_NOT_SUPPORTED;
     if (gpusim_driver()->fault("noprivileges"))
@@ -393,6 +398,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     if (result != CUPTI_SUCCESS)
         return result;
     pthread_mutex_lock(&lock);
+    gpusim_samples_ranges_begin();
     o->ever_started = true;
     o->started = true;
     o->in_pass = 0;

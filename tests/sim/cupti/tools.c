@@ -15,7 +15,7 @@
 #define MOST_CONTEXTS 8
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool attached, plainly, profiled, finalized, subscribed, active;
+static bool attached, plainly, profiled, finalized, lost, subscribed, active;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct {
@@ -41,7 +41,7 @@ CUptiResult gpusim_attach(bool by_profiler)
     if (!gpusim_driver())
         return CUPTI_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&lock);
-    if (by_profiler && finalized)
+    if (by_profiler && (finalized || lost))
         result = CUPTI_ERROR_NOT_INITIALIZED;
     else if (!attached && !gpusim_driver()->attach(&attached))
         result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -52,6 +52,13 @@ CUptiResult gpusim_attach(bool by_profiler)
     }
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+void gpusim_profiler_ends(void)
+{
+    pthread_mutex_lock(&lock);
+    finalized = false;
+    pthread_mutex_unlock(&lock);
 }
 
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
@@ -189,15 +196,18 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes,
 
 CUptiResult CUPTIAPI cuptiFinalize(void)
 {
+    GPUSIM_MAY_FAIL();
     pthread_mutex_lock(&lock);
     bool ends = attached && plainly;
     if (ends) {
         if (!profiled)
             gpusim_driver()->detach(&attached);
         attached = plainly = subscribed = active = false;
-        finalized = true;
     }
+    finalized = true;
+    lost = lost || gpusim_profiler_initialized();
     pthread_mutex_unlock(&lock);
+    gpusim_samples_finalize();
     if (ends)
         unwatch_all();
     return CUPTI_SUCCESS;
