@@ -457,6 +457,13 @@ shared() {
     [ "$(grep '"type":"launch".*"kernel":"reach_' "$profile" | grep -vc '"skipped"')" -eq 5 ]
 }
 
+@test "launches on memory that another GPU can write are replayed at once" {
+    # All passes of each were made, though the program is killed.
+    GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" killed
+    [ "$(measured reach_around)" -eq 20 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
 @test "mapped and pooled memory that several GPUs can write, or cannot" {
     GPUSIM_DEVICES=2 same_with_and_without "$programs/shared_linked" mapped
     [ "$(grep -c '"skipped":"the launch reaches memory shared with another process"' "$profile")" -eq 10 ]

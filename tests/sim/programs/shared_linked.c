@@ -7,6 +7,7 @@
 #include "programs/cases.h"
 #include "programs/linked.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -366,6 +367,23 @@ static void busy_mapped(void)
     MUST(cuMemAddressFree(x, unit));
 }
 
+/* Launches on memory that is mapped for both, and the process is killed: none is replayed later. */
+static void killed(void)
+{
+    CUmemGenericAllocationHandle memory;
+    size_t unit;
+    CUdeviceptr x = map(&memory, &unit);
+
+    give_access(x, unit, 0, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    give_access(x, unit, 1, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    fill(x, N);
+    for (int round = 0; round < 4; round++)
+        work_on_own(&owners[0], x);
+    check("mapped for both", x, N, 4 * LAUNCHES);
+    (void)fflush(stdout);
+    (void)raise(SIGKILL);
+}
+
 /* Mapped memory that is exported by another handle than the one it was mapped by. */
 static void retained(void)
 {
@@ -467,6 +485,7 @@ int main(int argc, char **argv)
                                                 {"peers", peers},
                                                 {"busy", busy},
                                                 {"busy_mapped", busy_mapped},
+                                                {"killed", killed},
                                                 {"mapped", mapped},
                                                 {"pools", pools},
                                                 {"host_pools", host_pools},
