@@ -907,35 +907,39 @@ END
 }
 
 @test "no cell of CSV is a formula for a spreadsheet" {
-    local sign file
-    for sign in = + - @ $'\t=' ' =' '"=' $'\xef\xbc\x9d'; do
-        python3 - "$sign" <<'END' >formula.jsonl
-import json, sys
-lines = [json.loads(line) for line in open("good.jsonl")]
-lines[0]["command"] = ["./app", "a," + sys.argv[1] + "cmd()", sys.argv[1] + "cmd()", ";" + sys.argv[1] + "cmd()"]
-lines[1]["name"] = sys.argv[1] + "cmd()"
-for line in lines[2:]:
-    line["kernel"] = sys.argv[1] + "cmd()"
-    line["skipped"] = sys.argv[1] + "cmd()"
-print(*map(json.dumps, lines), sep="\n")
+    local file n=0
+    # In each folder a profile, whose file as well begins with the sign.
+    python3 - <<'END'
+import json, os
+good = [json.loads(line) for line in open("good.jsonl")]
+for i, sign in enumerate(["=", "+", "-", "@", "\t=", " =", '"=', "\uff1d"]):
+    command = {"command": ["./app", "a," + sign + "cmd()", sign + "cmd()", ";" + sign + "cmd()"]}
+    launch = {"kernel": sign + "cmd()", "skipped": sign + "cmd()"}
+    lines = [good[0] | command, good[1] | {"name": sign + "cmd()"}] + [line | launch for line in good[2:]]
+    os.makedirs(f"signs/{i}")
+    with open(f"signs/{i}/{sign}cmd.jsonl", "w", encoding="utf-8") as file:
+        print(*map(json.dumps, lines), sep="\n", file=file)
 END
-        file=${sign}cmd.jsonl
-        cp formula.jsonl ./"$file"
+    for folder in signs/*; do
+        file=$(cd "$folder" && printf '%s\n' *cmd.jsonl)
         for options in "--print times" "-m duration" "--print trace" "--print trace -m duration" \
             "--columns name,kernel,skipped,duration" "--side-by-side"; do
-            "$gpuprof" report --csv $options -- "$file" >cells.csv
-            python3 - <<'END'
-import csv
-for separator in ",", ";":
-    for row in csv.reader(open("cells.csv", encoding="utf-8"), delimiter=separator):
-        for cell in row:
-            cell = cell.lstrip(' "')
-            if cell[:1] in tuple("=+-@\uff1d") and not cell.startswith("==77== "):
-                float(cell)
-END
+            n=$((n + 1))
+            (cd "$folder" && "$gpuprof" report --csv $options -- "$file") >cells$n.csv
         done
-        grep -q "cmd" cells.csv
+        grep -q "cmd" cells$n.csv
     done
+    [ $n -eq 48 ]
+    python3 - cells*.csv <<'END'
+import csv, sys
+for path in sys.argv[1:]:
+    for separator in ",", ";":
+        for row in csv.reader(open(path, encoding="utf-8"), delimiter=separator):
+            for cell in row:
+                cell = cell.lstrip(' "')
+                if cell[:1] in tuple("=+-@\uff1d") and not cell.startswith("==77== "):
+                    float(cell)
+END
     # Its name for standard input is none.
     run "$gpuprof" report --side-by-side --csv - <good.jsonl
     [[ ${lines[0]} == *',"-"' ]]
