@@ -62,11 +62,13 @@ same_with_and_without() {
 
 # The launches of the profile in the order in which the program made them.
 launches() {
+    local -x LC_ALL=C # sed is slower with letters of UTF-8
     grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\),/\1 &/' | sort -n | cut -d' ' -f2-
 }
 
 # counted: the counters of each launch, in the order of launches, but for those that differ from run to run.
 counted() {
+    local -x LC_ALL=C # sed is slower with letters of UTF-8
     grep '"type":"launch"' "$profile" | sed 's/.*"index":\([0-9]*\),.*"counters":{\([^}]*\)}.*/\1 \2/' |
         sort -n | sed 's/"gpu__time_duration[^,]*,//; s/"[a-z_]*__cycles[^,]*,//g; s/"[^"]*pct_of_peak_sustained_elapsed[^,]*,//g'
 }
