@@ -160,7 +160,7 @@ static enum outcome sample_run(struct gp_measurement *m, uint64_t *samples, stru
     return ran ? SAMPLED : NOT_THIS;
 }
 
-/* Its counters stay as they are, whatever comes of the samples. */
+/* Its counters stay as they are, also where samples are refused. */
 static enum outcome sample_launch(struct gp_measurement *m, struct gp_reason *why)
 {
     const struct gp_reason before = m->broken_off;
