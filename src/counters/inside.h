@@ -485,11 +485,6 @@ const struct gp_sass_config *sass_config_set(const struct gp_device *device,
  * process else, and to refuse another time. */
 void sass_sessions_leave(CUcontext context, bool at_rest);
 
-/* CUPTI is about to be finalized, and no session is open; then it has begun again: the
- * configurations are set as before. */
-void sass_configs_pause(void);
-void sass_configs_resume(void);
-
 /* The process ends: CUPTI frees its configuration of the sessions, while the driver is there. No
  * session can be opened afterwards. */
 void sass_sessions_end(void);

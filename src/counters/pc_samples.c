@@ -183,12 +183,15 @@ static void disable(CUcontext context)
         gp_cupti_lose(why); /* no profiler may be enabled beside it: the process would die */
 }
 
-bool gp_pc_samples_open(CUcontext context, struct gp_reason *why)
+/* The configuration of the SASS metrics outlives the end of CUPTI. One that was unset before it
+ * cannot be set again. */
+bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why)
 {
     *why = GP_REASON_TEXT(OTHER_CUPTI, "this CUPTI has no PC sampling");
     if (!gp_cupti_has_samples())
         return false;
-    sass_configs_pause();
+    if (last)
+        sass_sessions_end();
     if (!profiler_end(why) || gp_cupti_failed("cuptiFinalize", gp_cupti.cuptiFinalize(), why) ||
         !enable(context, why))
         return false;

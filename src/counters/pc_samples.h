@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here to gp_pc_samples_close no collection has a session, and none comes. False with the
- * reason in *why. */
-bool gp_pc_samples_open(CUcontext context, struct gp_reason *why);
+/* From here to gp_pc_samples_close no collection has a session, and none comes; with `last` none
+ * will. False with the reason in *why. */
+bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why);
 void gp_pc_samples_close(CUcontext context);
 
 /* The binary logarithm of the cycles between two samples of an SM, for a launch that takes so many

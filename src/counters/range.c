@@ -76,7 +76,6 @@ static bool range_come(struct gp_collection *collection, struct gp_reason *why)
     const struct gp_batch_facts before = c->base.facts;
     if (!gp_profiler_initialize(why))
         return false;
-    sass_configs_resume();
     /* Whether the counters are free shows when they are taken. */
     if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))
         range_collection_lose_session(c, *why);

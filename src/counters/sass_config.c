@@ -106,38 +106,12 @@ const struct gp_sass_config *sass_config_set(const struct gp_device *device,
     return same ? c : NULL;
 }
 
-static void unset_config(uint32_t device)
+static void unset(uint32_t device)
 {
     GP_CUPTI_PARAMS(CUpti_SassMetricsUnsetConfig, p);
     p->deviceIndex = device;
     gp_cupti.cuptiSassMetricsUnsetConfig(p);
-}
-
-static bool paused;
-
-static void unset(uint32_t device)
-{
-    if (!paused)
-        unset_config(device);
     configs[device].context = NULL;
-}
-
-void sass_configs_pause(void)
-{
-    for (uint32_t device = 0; !paused && device < GP_MAX_DEVICES; device++)
-        if (configs[device].context)
-            unset_config(device);
-    paused = true;
-}
-
-void sass_configs_resume(void)
-{
-    struct gp_reason why;
-    for (uint32_t device = 0; paused && device < GP_MAX_DEVICES; device++)
-        if (configs[device].context &&
-            !set_config(configs[device].ids, configs[device].count, device, &why))
-            configs[device].context = NULL;
-    paused = false;
 }
 
 void sass_sessions_leave(CUcontext context, bool at_rest)

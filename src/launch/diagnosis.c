@@ -182,7 +182,7 @@ static void sample(struct gp_context *c, const struct chosen *list, size_t count
     const double began = gp_clock_seconds();
     struct gp_reason why;
     gp_collection_leave(c->collection);
-    const bool open = gp_pc_samples_open(c->handle, &why);
+    const bool open = gp_pc_samples_open(c->handle, c == diagnosis.last, &why);
     enum outcome outcome = open ? SAMPLED : NO_MORE;
     for (size_t i = 0; outcome != NO_MORE && i < count; i++)
         outcome = sample_launch(list[i].launch, &why);

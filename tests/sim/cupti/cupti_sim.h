@@ -34,6 +34,7 @@ bool gpusim_profiler_initialized(void);
  * behind it. */
 CUptiResult gpusim_attach(bool by_profiler);
 void gpusim_profiler_ends(void);
+bool gpusim_was_finalized(void);
 
 /* Is the Range Profiler enabled on the context? */
 bool gpusim_ranges_enabled(CUcontext context);

@@ -56,6 +56,7 @@ struct collection {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct collection collections[MAX_DEVICES];
 static pthread_once_t named = PTHREAD_ONCE_INIT;
+static bool was_unset; /* some configuration */
 
 static uint64_t hash(const char *text)
 {
@@ -163,8 +164,9 @@ CUptiResult CUPTIAPI cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_SassMetricsSetConfig_Params) || !pParams->pConfigs ||
         pParams->numOfMetricConfig == 0 || pParams->deviceIndex >= gpusim_driver()->device_count())
         return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!gpusim_profiler_initialized())
-        return CUPTI_ERROR_OUT_OF_MEMORY; /* the answer of the real one then */
+    /* The answer of the real one then, and behind cuptiFinalize where a configuration was unset. */
+    if (!gpusim_profiler_initialized() || (was_unset && gpusim_was_finalized()))
+        return CUPTI_ERROR_OUT_OF_MEMORY;
     c = &collections[pParams->deviceIndex];
     if (c->configured)
         return CUPTI_ERROR_INVALID_OPERATION;
@@ -225,6 +227,7 @@ CUptiResult CUPTIAPI cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Pa
     c->metrics = NULL;
     c->metric_count = 0;
     c->configured = false;
+    was_unset = true;
     return CUPTI_SUCCESS;
 }
 

@@ -15,7 +15,7 @@
 #define MOST_CONTEXTS 8
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool attached, plainly, profiled, finalized, lost, subscribed, active;
+static bool attached, plainly, profiled, finalized, was_finalized, lost, subscribed, active;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct {
@@ -52,6 +52,11 @@ CUptiResult gpusim_attach(bool by_profiler)
     }
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+bool gpusim_was_finalized(void)
+{
+    return was_finalized;
 }
 
 void gpusim_profiler_ends(void)
@@ -204,7 +209,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
             gpusim_driver()->detach(&attached);
         attached = plainly = subscribed = active = false;
     }
-    finalized = true;
+    finalized = was_finalized = true;
     lost = lost || gpusim_profiler_initialized();
     pthread_mutex_unlock(&lock);
     gpusim_samples_finalize();
