@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/process.h"
 #include "counters/pc_samples.h"
+#include "gate/waits.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -145,12 +146,14 @@ static enum outcome sample_run(struct gp_measurement *m, uint64_t *samples, stru
     const struct gp_device *device = &c->device;
     const struct gp_run *run = &m->member.run;
     const unsigned period = gp_pc_samples_period(cycles_of(m), (unsigned)device->sm_count);
+    double waited;
     if (!rewind_memory(m, false))
         return NOT_THIS;
     if (run->empty_caches)
         run->empty_caches(run->empty_caches_data);
     *why = GP_REASON(BESIDE_WORK);
-    if (context_rests(c, true) != CUDA_SUCCESS || !gp_pc_samples_begin(c->handle, period, why))
+    if (gp_wait_for_rest(c->handle, c->event, gp_wait_computing_limit(), &waited) != CUDA_SUCCESS ||
+        !gp_pc_samples_begin(c->handle, period, why))
         return NO_MORE;
     const bool ran = rehearse_launch(m);
     *why = gp_reason_or(m->broken_off, GP_REASON(LAUNCH_FAILED));
