@@ -236,6 +236,7 @@ static struct gp_code_counts counts_of(const struct gp_instruction_counts *count
     return (struct gp_code_counts){.kernel = FIRST,
                                    .cc = 90,
                                    .launches = 2,
+                                   .sampled = 3,
                                    .kinds = (1u << GP_COUNT_KINDS) - 1,
                                    .function_count = 1,
                                    .functions = functions,
@@ -496,6 +497,7 @@ static void a_profile_holds_the_data_of_lines(void **state)
     const struct gp_lines *lines = gp_sources_of(sources, FIRST);
     assert_non_null(lines);
     assert_int_equal(lines->source.launches, 2);
+    assert_int_equal(lines->source.sampled, 3);
     assert_int_equal(lines->source.cc, 90);
     assert_int_equal(lines->source.kinds, source.kinds);
     assert_int_equal(lines->source.instruction_count, COUNTED);
