@@ -11,11 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SASS, FOLDER, OPTION_COUNT };
+enum { SASS, SORT, FOLDER, OPTION_COUNT };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [SASS] = {"sass", 0, NULL, "the machine instructions under the lines they come from", NULL,
               NULL, NULL, NULL, 0, NULL},
+    [SORT] = {"sort", 0, "line|heat",
+              "heat: the lines, or with --sass the instructions, at which most samples of warps "
+              "were taken come first (line)",
+              NULL, NULL, NULL, NULL, 0, NULL},
     [FOLDER] = {"source-path", 0, "DIR",
                 "search this folder for source files as well, by their names", NULL, NULL, NULL,
                 NULL, 0, NULL},
@@ -150,6 +154,11 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
         gp_say("say which profile and which kernel ('gpuprof help source' tells more)");
         return CLI_USAGE;
     }
+    const char *sort = values[SORT];
+    if (sort && strcmp(sort, "heat") != 0 && strcmp(sort, "line") != 0) {
+        gp_say("--sort: there is no order '%s'; say line or heat", sort);
+        return CLI_USAGE;
+    }
     struct gp_sources *sources = gp_sources_new();
     struct gp_text notes = {0};
     struct reading reading = {.sources = sources,
@@ -176,7 +185,10 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
     size_t candidates;
     const struct gp_lines *lines = choose(sources, argv[first + 1], &candidates);
     if (lines)
-        answer = cli_print_source(lines, values[FOLDER], values[SASS] != NULL);
+        answer = cli_print_source(
+            lines, &(struct cli_source_options){.folder = values[FOLDER],
+                                                .sass = values[SASS] != NULL,
+                                                .by_heat = sort && strcmp(sort, "heat") == 0});
     else
         list_kernels(sources, argv[first + 1], candidates);
     gp_sources_free(sources);
@@ -186,10 +198,10 @@ static int run_source(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_source = {
     .name = "source",
     .arguments = "[options] PROFILE KERNEL",
-    .help =
-        "Print the source of a kernel with the counts of its lines. KERNEL is its name, demangled "
-        "with or without its parameters, or as the compiler made it; or a part of it that no "
-        "other kernel has, letter by letter (no pattern).",
+    .help = "Print the source of a kernel with the counts and samples of its lines. KERNEL is its "
+            "name, demangled "
+            "with or without its parameters, or as the compiler made it; or a part of it that no "
+            "other kernel has, letter by letter (no pattern).",
     .run = run_source,
     .options = options,
     .option_count = OPTION_COUNT,

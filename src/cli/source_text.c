@@ -1,15 +1,17 @@
 #include "cli/source_text.h"
 
 #include "base/demangle.h"
-#include "base/escape.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "cli/disassemble.h"
+#include "cli/source_columns.h"
+#include "cli/source_files.h"
+#include "cli/source_heat.h"
 #include "cli/source_heaviest.h"
 #include "code/instruction.h"
 #include "report/by_line.h"
 #include "report/layout.h"
-#include "report/source_file.h"
+#include "report/stalls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,116 +21,15 @@
 /* Lines of a file that are shown around those with code. */
 #define CONTEXT 2
 
-/* ---- columns --------------------------------------------------------------------------------- */
-
-static const struct column {
-    enum gp_weight weight;
-    unsigned kinds;
-    const char *heading;
-} columns[] = {
-    {GP_WEIGHT_WASTED_SECTORS, 1u << GP_COUNT_SECTORS | 1u << GP_COUNT_SECTORS_IDEAL, "wasted"},
-    {GP_WEIGHT_SECTORS, 1u << GP_COUNT_SECTORS, "sectors"},
-    {GP_WEIGHT_BANK_CONFLICTS, 1u << GP_COUNT_WAVEFRONTS | 1u << GP_COUNT_WAVEFRONTS_IDEAL,
-     "conflicts"},
-    {GP_WEIGHT_WAVEFRONTS, 1u << GP_COUNT_WAVEFRONTS, "wavefronts"},
-    {GP_WEIGHT_DIVERGENCE, 1u << GP_COUNT_DIVERGENT, "divergent"},
-    {GP_WEIGHT_BRANCHES, 1u << GP_COUNT_BRANCHES, "branches"},
-    {GP_WEIGHT_WARPS, 1u << GP_COUNT_WARPS, "warps"},
-    {GP_WEIGHT_IDLE_LANES, 1u << GP_COUNT_WARPS | 1u << GP_COUNT_THREADS_ON, "idle lanes"},
-    {GP_WEIGHT_OFF_LANES, 1u << GP_COUNT_THREADS | 1u << GP_COUNT_THREADS_ON, "off lanes"},
-    /* In the code, not counted: by the line alone. */
-    {GP_WEIGHT_LOCAL, 0, "local [i]"},
-    {GP_WEIGHT_FP64, 0, "fp64 [i]"},
-    {GP_WEIGHT_CONVERSIONS, 0, "convert [i]"},
-    {GP_WEIGHT_MATRIX, 0, "matrix [i]"},
-    {GP_WEIGHT_BARRIERS, 0, "barrier [i]"},
-    {GP_WEIGHT_FENCES, 0, "fences [i]"},
-    {GP_WEIGHT_TWO_SIDES, 0, "sides [i]"},
-};
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
 /* The part of a kernel to print. */
 struct printing {
     const struct gp_lines *lines;
     struct gp_by_line by_line;
-    unsigned shown; /* bit mask of columns in which something was counted */
+    struct gp_stalls stalls;
+    struct cli_source_columns columns;
     const char *folder;
     struct gp_text *out;
 };
-
-static void choose_columns(struct printing *p, bool sass)
-{
-    for (size_t c = 0; c < COLUMNS; c++) {
-        double total = gp_lines_total(p->lines, columns[c].weight);
-        if ((sass || !p->lines->table) && gp_lines_in_code(columns[c].weight))
-            continue;
-        if ((p->lines->source.kinds & columns[c].kinds) == columns[c].kinds && total > 0)
-            p->shown |= 1u << c;
-    }
-}
-
-static bool has_code_columns(const struct printing *p)
-{
-    for (size_t c = 0; c < COLUMNS; c++)
-        if ((p->shown & 1u << c) && gp_lines_in_code(columns[c].weight))
-            return true;
-    return false;
-}
-
-static void add_heading(const struct printing *p)
-{
-    for (size_t c = 0; c < COLUMNS; c++)
-        if (p->shown & 1u << c)
-            gp_text_addf(p->out, "%12s", columns[c].heading);
-}
-
-static double weigh(const struct printing *p, enum gp_weight weight,
-                    const uint64_t counts[GP_COUNT_KINDS], const struct gp_line_counts *line)
-{
-    if (line)
-        return gp_line_weight(line, weight, p->lines->source.launches);
-    if (counts && !gp_lines_in_code(weight))
-        return gp_weigh_counts(counts, weight, p->lines->source.launches);
-    return 0;
-}
-
-/* Counts of one launch in the mean, a line's own or such; nothing where there are none. */
-static void add_counts(const struct printing *p, const uint64_t counts[GP_COUNT_KINDS],
-                       const struct gp_line_counts *line)
-{
-    for (size_t c = 0; c < COLUMNS; c++) {
-        if (!(p->shown & 1u << c))
-            continue;
-        double value = weigh(p, columns[c].weight, counts, line);
-        if (value > 0)
-            gp_text_addf(p->out, "%12.0f", value);
-        else
-            gp_text_addf(p->out, "%12s", "");
-    }
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/* The text of a source file, and its name here. */
-struct file_text {
-    struct gp_source_file source;
-    char path[4096];
-};
-
-static void read_source(const struct printing *p, const char *directory, const char *file,
-                        struct file_text *text)
-{
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-    if (*directory && file[0] != '/')
-        snprintf(text->path, sizeof(text->path), "%s/%s", directory, file);
-    else
-        snprintf(text->path, sizeof(text->path), "%s", file);
-    gp_source_file_read(&text->source, text->path);
-    if (text->source.count == 0 && p->folder) {
-        snprintf(text->path, sizeof(text->path), "%s/%s", p->folder, name);
-        gp_source_file_read(&text->source, text->path);
-    }
-}
 
 /* ---- annotated source ------------------------------------------------------------------------ */
 
@@ -137,28 +38,15 @@ static bool counts_more(const struct gp_line_counts *line)
     return memcmp(line->own, line->inclusive, sizeof(line->own)) != 0;
 }
 
-/* A file may hold anything; tabs stay as they are. */
-static void add_source_text(const struct printing *p, const char *line)
+static void add_source_line(const struct printing *p, const struct cli_source_text *text,
+                            unsigned number, const struct gp_line_counts *line)
 {
-    while (*line) {
-        size_t length = strcspn(line, "\t");
-        gp_text_add_escaped(p->out, line, length);
-        line += length;
-        if (*line == '\t')
-            gp_text_add_bytes(p->out, line++, 1);
-    }
-}
-
-static void add_source_line(const struct printing *p, const struct file_text *text, unsigned number,
-                            const struct gp_line_counts *line)
-{
-    add_counts(p, NULL, line);
+    cli_source_columns_line(&p->columns, line, p->out);
     gp_text_addf(p->out, "%7u  ", number);
-    if (number <= text->source.count)
-        add_source_text(p, text->source.lines[number - 1]);
+    cli_source_text_add(text, number, p->out);
     gp_text_add(p->out, "\n");
     if (line && counts_more(line)) {
-        add_counts(p, line->inclusive, NULL);
+        cli_source_columns_counts(&p->columns, line->inclusive, p->out);
         gp_text_addf(p->out, "%7s  ^ with the code inlined here\n", "");
     }
     for (size_t i = 0; line && i < line->chain_count; i++) {
@@ -176,15 +64,15 @@ static void add_source_line(const struct printing *p, const struct file_text *te
 static void add_file(const struct printing *p, size_t first, size_t end)
 {
     const struct gp_line_counts *list = p->by_line.list;
-    struct file_text text = {0};
-    read_source(p, list[first].directory, list[first].file, &text);
+    struct cli_source_text text = {0};
+    cli_source_text_read(&text, list[first].directory, list[first].file, p->folder);
     gp_text_add(p->out, "\n");
     if (text.source.count > 0)
         gp_wrap(p->out, 3, text.path);
     else
         gp_text_addf(p->out, "%s%s%s (not found here: --source-path DIR says where)\n",
                      list[first].directory, *list[first].directory ? "/" : "", list[first].file);
-    add_heading(p);
+    cli_source_columns_heads(&p->columns, p->out);
     gp_text_addf(p->out, "%7s\n", "line");
     unsigned next = 0; /* line to be printed, where the last one went on */
     for (size_t i = first; i < end; i++) {
@@ -201,7 +89,7 @@ static void add_file(const struct printing *p, size_t first, size_t end)
              next++)
             add_source_line(p, &text, next, NULL);
     }
-    gp_source_file_free(&text.source);
+    cli_source_text_free(&text);
 }
 
 static void add_files(const struct printing *p)
@@ -252,7 +140,7 @@ static void add_instruction(const struct printing *p, const char *function, uint
                             const char *text)
 {
     const struct gp_instruction_counts *counts = counts_at(p->lines, function, offset);
-    add_counts(p, counts ? counts->values : NULL, NULL);
+    cli_source_columns_counts(&p->columns, counts ? counts->values : NULL, p->out);
     gp_text_addf(p->out, "  %6" PRIx64 "  %s\n", offset, text ? text : "");
 }
 
@@ -279,7 +167,7 @@ static bool add_sass(const struct printing *p, const char *function)
         return false;
     }
     gp_text_addf(p->out, "\nmachine code, by %s\n", by);
-    add_heading(p);
+    cli_source_columns_heads(&p->columns, p->out);
     gp_text_addf(p->out, "  %6s\n", "offset");
     for (uint64_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES) {
         size_t count = p->lines->table ? gp_line_table_find(p->lines->table, function, at, frames,
@@ -310,7 +198,7 @@ static void add_function(const struct printing *p, const char *function)
 {
     if (strcmp(function, p->lines->source.kernel) != 0)
         add_called(p, function);
-    add_heading(p);
+    cli_source_columns_heads(&p->columns, p->out);
     gp_text_addf(p->out, "  %8s\n", "offset");
 }
 
@@ -343,7 +231,7 @@ static void add_other_instructions(const struct printing *p, bool has_code)
         const char *code = gp_lines_code(p->lines, function, &size);
         char offset[16];
         snprintf(offset, sizeof(offset), "+0x%" PRIx32, c->offset);
-        add_counts(p, c->values, NULL);
+        cli_source_columns_counts(&p->columns, c->values, p->out);
         gp_text_addf(p->out, "  %8s  ", offset);
         if (code && c->offset + (uint64_t)GP_INSTRUCTION_BYTES <= size)
             cli_add_instruction(code + c->offset, p->lines->source.cc, p->out);
@@ -353,28 +241,68 @@ static void add_other_instructions(const struct printing *p, bool has_code)
 
 /* ---- one kernel ------------------------------------------------------------------------------ */
 
-int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass)
+/* "counts of one launch, the mean of 8; [i]: instructions in the code; sm_90" */
+static void add_about(const struct printing *p, bool sass)
+{
+    const struct gp_code_counts *s = &p->lines->source;
+    const char *in_code = p->columns.has_code ? "; [i]: instructions in the code" : "";
+    if (s->kinds & ~GP_SAMPLE_COUNTS)
+        gp_text_addf(p->out, "   counts of one launch, the mean of %" PRIu64 "%s; sm_%d\n",
+                     s->launches, in_code, s->cc);
+    else if (p->stalls.samples == 0)
+        gp_text_addf(p->out, "   its code alone%s, as nothing was counted%s; sm_%d\n",
+                     sass ? "" : " (--sass shows it)", in_code, s->cc);
+    else
+        gp_text_addf(p->out, "   samples alone, as nothing was counted%s; sm_%d\n", in_code, s->cc);
+}
+
+/* The most samples first. */
+static void add_by_heat(const struct printing *p, bool sass)
+{
+    if (!sass)
+        cli_add_hot_lines(&p->columns, &p->by_line, p->folder, p->out);
+    cli_add_hot_instructions(&p->columns, sass, p->out);
+}
+
+static void add_all(const struct printing *p, bool sass)
+{
+    bool has_code = sass && add_sass(p, p->lines->source.kernel);
+    if (!sass)
+        add_files(p);
+    add_other_instructions(p, has_code);
+}
+
+static void print_kernel(struct printing *p, const struct cli_source_options *options)
+{
+    char *full = gp_demangle(p->lines->source.kernel, GP_NAME_FULL);
+    p->columns = cli_source_columns_choose(p->lines, &p->stalls, options->sass);
+    gp_wrap(p->out, 3, full ? full : p->lines->source.kernel);
+    free(full);
+    add_about(p, options->sass);
+    if (p->stalls.samples > 0) {
+        gp_text_add(p->out, "\n");
+        gp_stalls_full(&p->stalls, p->out);
+    }
+    cli_add_heaviest(p->lines, &p->by_line, p->out);
+    if (options->by_heat)
+        add_by_heat(p, options->sass);
+    else
+        add_all(p, options->sass);
+}
+
+int cli_print_source(const struct gp_lines *lines, const struct cli_source_options *options)
 {
     struct gp_text out = {0};
-    struct printing p = {.lines = lines, .folder = folder, .out = &out};
-    char *full = gp_demangle(lines->source.kernel, GP_NAME_FULL);
-    gp_wrap(&out, 3, full ? full : lines->source.kernel);
-    free(full);
-    choose_columns(&p, sass);
-    const char *in_code = has_code_columns(&p) ? "; [i]: instructions in the code" : "";
-    if (lines->source.kinds)
-        gp_text_addf(&out, "   counts of one launch, the mean of %" PRIu64 "%s; sm_%d\n",
-                     lines->source.launches, in_code, lines->source.cc);
-    else
-        gp_text_addf(&out, "   its code alone%s, as nothing was counted%s; sm_%d\n",
-                     sass ? "" : " (--sass shows it)", in_code, lines->source.cc);
-    if (!gp_by_line_make(&p.by_line, lines))
-        out.failed = true;
-    cli_add_heaviest(lines, &p.by_line, &out);
-    bool has_code = sass && add_sass(&p, lines->source.kernel);
-    if (!sass)
-        add_files(&p);
-    add_other_instructions(&p, has_code);
+    struct printing p = {.lines = lines, .folder = options->folder, .out = &out};
+    const bool made = gp_stalls_make(&p.stalls, lines) && gp_by_line_make(&p.by_line, lines);
+    const bool can_sort = !options->by_heat || p.stalls.samples > 0;
+    out.failed = !made;
+    if (made && can_sort)
+        print_kernel(&p, options);
+    else if (made)
+        gp_say("--sort heat needs samples, and no launch of this kernel was sampled");
     gp_by_line_free(&p.by_line);
-    return cli_print(&out);
+    gp_stalls_free(&p.stalls);
+    const int answer = cli_print(&out);
+    return can_sort ? answer : CLI_FAILED;
 }

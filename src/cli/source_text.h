@@ -7,8 +7,13 @@
 
 #include <stdbool.h>
 
-/* `folder` is searched for source files as well, NULL for none. Returns the answer of the command.
- */
-int cli_print_source(const struct gp_lines *lines, const char *folder, bool sass);
+struct cli_source_options {
+    const char *folder; /* is searched for source files as well; NULL: none */
+    bool sass;          /* instructions instead of lines */
+    bool by_heat;       /* those with the most samples first */
+};
+
+/* Returns the answer of the command. */
+int cli_print_source(const struct gp_lines *lines, const struct cli_source_options *options);
 
 #endif

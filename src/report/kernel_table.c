@@ -2,6 +2,7 @@
 
 #include "report/layout.h"
 #include "report/row_cells.h"
+#include "report/stalls.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -10,15 +11,19 @@
 #include <string.h>
 
 #define MOST_GRIDS 6 /* lines for single grids, of all kernels */
+#define MOST_MORE \
+    12 /* lines for single grids and for waiting warps, unless more kernels are shown */
 #define GRIDS_OF_A_KERNEL 3
 #define COMPARED_GRIDS 64 /* grids of a kernel */
 #define WORTH_A_LINE 0.1  /* of the kernel's time */
+#define WAITS_INDENT "   "
 
 /* The rows, names and widths that a table prints. */
 struct table {
     const struct gp_rows *rows;
     const struct gp_findings *findings;
     const struct gp_row_names *names;
+    const struct gp_sources *sources;
     size_t count, width;
     int launches_width;
 };
@@ -274,6 +279,44 @@ static void add_kernel(const struct table *t, size_t i, struct gp_text *out)
     gp_text_add(out, "\n");
 }
 
+/* The samples of the kernel of row `i`, NULL where it has none that matter. Samples are of a
+ * kernel, so its first row has them. */
+static const struct gp_lines *waits_of(const struct table *t, size_t i)
+{
+    const struct gp_row *row = &t->rows->rows[i];
+    const struct gp_lines *lines = gp_sources_of(t->sources, row->launch->kernel);
+    if (!lines || lines->source.sampled == 0 ||
+        !(row->seconds >= GP_ADVISED_SHARE * t->rows->seconds))
+        return NULL;
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(t->rows->rows[k].launch->kernel, row->launch->kernel) == 0)
+            return NULL;
+    return lines;
+}
+
+static void add_waits(const struct table *t, size_t i, struct gp_text *out)
+{
+    struct gp_text line = {0};
+    struct gp_stalls stalls;
+    out->failed |= !gp_stalls_make(&stalls, waits_of(t, i));
+    gp_text_add(&line, WAITS_INDENT);
+    gp_stalls_brief(&stalls, t->width - strlen(WAITS_INDENT), &line);
+    if (line.length > strlen(WAITS_INDENT))
+        gp_wrap_to(out, t->width, strlen(WAITS_INDENT) + 3, gp_text_string(&line));
+    out->failed |= line.failed;
+    gp_text_free(&line);
+    gp_stalls_free(&stalls);
+}
+
+/* Lines for single grids that the table has room for. */
+static size_t room_for_grids(const struct table *t)
+{
+    size_t waits = 0;
+    for (size_t i = 0; i < t->count; i++)
+        waits += waits_of(t, i) != NULL;
+    return waits + MOST_GRIDS <= MOST_MORE ? MOST_GRIDS : waits < MOST_MORE ? MOST_MORE - waits : 0;
+}
+
 static void add_heading(const struct table *t, struct gp_text *out)
 {
     gp_text_add(out, "\nKERNELS");
@@ -315,19 +358,21 @@ static void add_signs(const struct table *t, struct gp_text *out)
 }
 
 void gp_kernel_table(const struct gp_rows *rows, const struct gp_findings *findings,
-                     const struct gp_row_names *names, size_t count, size_t width,
-                     struct gp_text *out)
+                     const struct gp_row_names *names, const struct gp_sources *sources,
+                     size_t count, size_t width, struct gp_text *out)
 {
     const struct table t = {.rows = rows,
                             .findings = findings,
                             .names = names,
+                            .sources = sources,
                             .count = count,
                             .width = width,
                             .launches_width = gp_cell_launches_width(rows, count)};
-    size_t grids = MOST_GRIDS;
+    size_t grids = room_for_grids(&t);
     add_heading(&t, out);
     for (size_t i = 0; i < count; i++) {
         add_kernel(&t, i, out);
+        add_waits(&t, i, out);
         grids -= add_grids(&t, &rows->rows[i], grids, out);
     }
     gp_rows_add_rest(rows, count, out);

@@ -5,6 +5,7 @@
 #include "code/instruction.h"
 #include "code/products.h"
 #include "code/two_sides.h"
+#include "report/own_line.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -198,8 +199,7 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
 struct line {
     const char *file; /* NULL: none, the offset itself */
     unsigned number;
-    const char
-        *caller; /* the kernel's own file, and the innermost call there that it came through */
+    const char *caller; /* the program's own line that it came through (report/own_line.h) */
     unsigned caller_number;
     const char *function;
     uint64_t offset, weight;
@@ -209,16 +209,6 @@ struct line_list {
     struct line *lines;
     size_t count;
 };
-
-/* The innermost frame in the file of the kernel itself: a line of a header says little to its
- * caller, and the outermost frame may be several calls away. */
-static const struct gp_frame *own_frame(const struct gp_frame *frames, size_t count)
-{
-    size_t i = 0;
-    while (strcmp(frames[i].file, frames[count - 1].file) != 0)
-        i++;
-    return &frames[i];
-}
 
 static bool is_same_line(const struct line *a, const struct line *b)
 {
@@ -239,7 +229,7 @@ static void add_to_line(struct line_list *list, const struct gp_lines *lines, co
     if (count > 0) {
         line.file = frames[0].file;
         line.number = frames[0].line;
-        const struct gp_frame *own = own_frame(frames, count);
+        const struct gp_frame *own = gp_own_frame(frames, count);
         line.caller = own->file;
         line.caller_number = own->line;
     }
@@ -275,12 +265,6 @@ static void add_from_code(struct line_list *list, const struct gp_lines *lines,
         add_to_line(list, lines, kernel, at, gp_lines_code_has(lines, code, size, at, weight));
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
 {
     struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
@@ -299,11 +283,9 @@ bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, stru
         heaviest = is_equal ? heaviest : line;
     }
     if (heaviest && heaviest->file) {
-        bool elsewhere = strcmp(heaviest->file, heaviest->caller) != 0;
-        if (elsewhere)
-            gp_text_addf(out, "%s:%u (", base_name(heaviest->caller), heaviest->caller_number);
-        gp_text_addf(out, "%s:%u%s", base_name(heaviest->file), heaviest->number,
-                     elsewhere ? ")" : "");
+        gp_own_line_text(
+            &(struct gp_frame){.file = heaviest->caller, .line = heaviest->caller_number},
+            &(struct gp_frame){.file = heaviest->file, .line = heaviest->number}, out);
     } else if (heaviest) {
         bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
         gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);

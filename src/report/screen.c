@@ -299,7 +299,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings,
     gp_screen_headline(rows->summary, s.width, out);
     gp_whole_text(whole, s.width, out);
     if (name_rows(&s)) {
-        gp_kernel_table(rows, findings, &s.table, s.kernels, s.width, out);
+        gp_kernel_table(rows, findings, &s.table, options->sources, s.kernels, s.width, out);
         add_tunings(&s, &findings->tunings, out);
         add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
     } else {

@@ -3,12 +3,14 @@
 #ifndef GPUPROF_REPORT_SCREEN_H
 #define GPUPROF_REPORT_SCREEN_H
 
+#include "report/sources.h"
 #include "report/whole.h"
 
 struct gp_screen_options {
     const char *profile; /* for the line that says how to see more: "" is none, NULL no line */
     size_t kernels;      /* most of them in the table; 0: as many as fit */
     size_t width;        /* columns of a line; 0: 120 */
+    const struct gp_sources *sources; /* the samples of instructions; or NULL */
 };
 
 /* Appends it: at most 60 lines, unless more kernels are asked for. */

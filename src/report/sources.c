@@ -137,39 +137,138 @@ static bool fill(struct entry *e, const struct gp_code_counts *source)
     return true;
 }
 
-/* The same kernel of another GPU, say: both sum up where both are of the same instructions. */
+/* ---- the same kernel of another process or GPU ------------------------------------------------
+ */
+
+#define SASS_COUNTS (GP_ALL_COUNTS & ~GP_SAMPLE_COUNTS)
+
+static bool have_same_code(const struct gp_code_counts *a, const struct gp_code_counts *b)
+{
+    return a->launches > 0 && *a->code && strcmp(a->code, b->code) == 0;
+}
+
+/* The index of a function among those of the entry, which gets it; there is room for it. False when
+ * out of memory. */
+static bool find_function(struct entry *e, const char *name, uint32_t *index)
+{
+    size_t *count = &e->lines.source.function_count;
+    for (*index = 0; *index < *count; ++*index)
+        if (strcmp(e->functions[*index], name) == 0)
+            return true;
+    e->functions[*count] = strdup(name);
+    *count += e->functions[*count] != NULL;
+    return *index < *count;
+}
+
+/* Processes come upon functions in different orders. Returns the index of each of the source's
+ * among those of the entry, to be freed; NULL when out of memory. */
+static uint32_t *map_functions(struct entry *e, const struct gp_code_counts *source)
+{
+    const size_t most = e->lines.source.function_count + source->function_count;
+    uint32_t *map = calloc(source->function_count + 1, sizeof(*map));
+    char **functions = realloc(e->functions, (most + 1) * sizeof(*functions));
+    bool mapped = map && functions;
+    if (functions) {
+        e->functions = functions;
+        e->lines.source.functions = (const char *const *)functions;
+    }
+    for (size_t i = 0; mapped && i < source->function_count; i++)
+        mapped = find_function(e, source->functions[i], &map[i]);
+    if (mapped)
+        return map;
+    free(map);
+    return NULL;
+}
+
+static int by_offset(const void *x, const void *y)
+{
+    const struct gp_instruction_counts *a = x, *b = y;
+    if (a->function != b->function)
+        return a->function < b->function ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static void add_kinds(struct gp_instruction_counts *into, const struct gp_instruction_counts *from,
+                      unsigned kinds)
+{
+    for (size_t k = 0; k < GP_COUNT_KINDS; k++)
+        if (kinds & 1u << k)
+            into->values[k] += from->values[k];
+}
+
+/* Joins those of one instruction, of a sorted list. Returns how many are left. */
+static size_t join(struct gp_instruction_counts *list, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 1; i < count; i++) {
+        if (by_offset(&list[kept], &list[i]) == 0)
+            add_kinds(&list[kept], &list[i], GP_ALL_COUNTS);
+        else
+            list[++kept] = list[i];
+    }
+    return count > 0 ? kept + 1 : 0;
+}
+
+/* Copies instructions with some of their kinds alone; `map` has the indices of their functions,
+ * NULL: they stay. */
+static void copy_kinds(struct gp_instruction_counts *to, const struct gp_code_counts *source,
+                       const uint32_t *map, unsigned kinds)
+{
+    for (size_t i = 0; i < source->instruction_count; i++) {
+        const struct gp_instruction_counts *from = &source->instructions[i];
+        to[i] = (struct gp_instruction_counts){
+            .function = map ? map[from->function] : from->function, .offset = from->offset};
+        add_kinds(&to[i], from, kinds);
+    }
+}
+
+/* Samples always add up, as shares are of all of them. Counts do where both have the same kinds;
+ * else those of more launches stay. Returns true, or false when out of memory. */
 static bool merge(struct entry *e, const struct gp_code_counts *source)
 {
     struct gp_code_counts *own = &e->lines.source;
-    bool same = own->launches > 0 && strcmp(own->code, source->code) == 0 && *own->code &&
-                own->kinds == source->kinds && own->function_count == source->function_count &&
-                own->instruction_count == source->instruction_count;
-    for (size_t i = 0; same && i < own->function_count; i++)
-        same = strcmp(own->functions[i], source->functions[i]) == 0;
-    for (size_t i = 0; same && i < own->instruction_count; i++)
-        same = e->instructions[i].function == source->instructions[i].function &&
-               e->instructions[i].offset == source->instructions[i].offset;
-    if (!same)
+    const unsigned ours = own->kinds & SASS_COUNTS, theirs = source->kinds & SASS_COUNTS;
+    const bool add_up = ours == theirs;
+    const bool take = !add_up && (ours == 0 || (theirs && source->launches > own->launches));
+    const size_t count = own->instruction_count + source->instruction_count;
+    struct gp_instruction_counts *list = calloc(count + 1, sizeof(*list));
+    uint32_t *map = list ? map_functions(e, source) : NULL;
+    if (!map) {
+        free(list);
         return false;
-    for (size_t i = 0; i < own->instruction_count; i++)
-        for (size_t k = 0; k < GP_COUNT_KINDS; k++)
-            e->instructions[i].values[k] += source->instructions[i].values[k];
-    own->launches += source->launches;
+    }
+    copy_kinds(list, own, NULL, take ? GP_SAMPLE_COUNTS : GP_ALL_COUNTS);
+    copy_kinds(list + own->instruction_count, source, map,
+               take || add_up ? GP_ALL_COUNTS : GP_SAMPLE_COUNTS);
+    if (count > 0)
+        qsort(list, count, sizeof(*list), by_offset);
+    free(map);
+    free(e->instructions);
+    e->instructions = list;
+    own->instructions = list;
+    own->instruction_count = join(list, count);
+    own->kinds = ((own->kinds | source->kinds) & GP_SAMPLE_COUNTS) | (take ? theirs : ours);
     own->sampled += source->sampled;
+    if (add_up)
+        own->launches += source->launches;
+    else if (take)
+        own->launches = source->launches;
     return true;
 }
 
 bool gp_sources_add(struct gp_sources *s, const struct gp_code_counts *source)
 {
     struct entry *e = entry_of(s, source->kernel);
-    size_t size = source->instruction_count * sizeof(*source->instructions);
+    const size_t each = sizeof(*source->instructions), size = source->instruction_count * each;
     if (!e)
         return false;
-    if (merge(e, source) || e->lines.source.launches > source->launches)
+    const bool same_code = have_same_code(&e->lines.source, source);
+    if (!same_code && e->lines.source.launches > source->launches)
         return true;
-    if (size > MOST_BYTES - s->bytes || !fill(e, source))
+    const size_t before = same_code ? e->lines.source.instruction_count : 0;
+    if (size > MOST_BYTES - s->bytes || !(same_code ? merge(e, source) : fill(e, source)))
         return false;
-    s->bytes += size;
+    s->bytes += each * (e->lines.source.instruction_count - before);
     find_cubin(s, e);
     return true;
 }

@@ -7,6 +7,7 @@
 #include "report/plain_numbers.h"
 #include "report/rows.h"
 #include "report/screen.h"
+#include "report/stalls.h"
 #include "report/units.h"
 #include "report/view_markdown.h"
 #include "report/whole.h"
@@ -269,6 +270,19 @@ static bool has_reasons(const struct gp_summary *s, const char *kernel)
     return i < count;
 }
 
+/* Samples are of a kernel, so its first row has them. */
+static void add_stalls(const struct gp_rows *r, const struct gp_row *row,
+                       const struct gp_sources *sources, struct gp_text *out)
+{
+    struct gp_stalls stalls;
+    for (const struct gp_row *before = r->rows; before < row; before++)
+        if (strcmp(before->launch->kernel, row->launch->kernel) == 0)
+            return;
+    out->failed |= !gp_stalls_make(&stalls, gp_sources_of(sources, row->launch->kernel));
+    gp_stalls_full(&stalls, out);
+    gp_stalls_free(&stalls);
+}
+
 static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
                            const struct gp_table_options *options, struct reasons *reasons,
                            struct gp_text *out)
@@ -297,6 +311,7 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
     add_classes(r, row, options, reasons, out);
     add_absent(r, row, options, reasons, out);
     add_turns(r, row, out);
+    add_stalls(r, row, options->sources, out);
 }
 
 static void add_details(const struct gp_rows *r, const struct gp_table_options *options,
@@ -360,13 +375,15 @@ static bool add_report(const struct gp_rows *r, const struct gp_table_options *o
                                                      .profile = options->profile,
                                                      .notes = options->notes,
                                                      .kernels = options->kernels,
-                                                     .bytes = options->most_bytes};
+                                                     .bytes = options->most_bytes,
+                                                     .sources = options->sources};
         gp_report_markdown(r, &findings, &whole, &markdown, out);
     } else if (answer) {
         const struct gp_screen_options screen = {
             .profile = options->details ? NULL : options->profile,
             .kernels = options->details && !options->kernels ? shown(r, options) : options->kernels,
-            .width = options->width};
+            .width = options->width,
+            .sources = options->sources};
         gp_screen(r, &findings, &whole, &screen, out);
     }
     if (answer && options->details && !options->markdown) {

@@ -4,6 +4,7 @@
 #include "report/copies.h"
 #include "report/findings_json.h"
 #include "report/plain_numbers.h"
+#include "report/stalls_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static json_t *configurations(struct gp_object *o, const struct gp_rows *rows,
 }
 
 static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const struct gp_row *row,
-                          const struct gp_findings *findings)
+                          const struct gp_findings *findings, const struct gp_sources *sources)
 {
     const struct gp_metrics *m = gp_summary_metrics(rows->summary);
     const struct gp_record *l = row->launch;
@@ -110,6 +111,7 @@ static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const
         gp_object_put(o, metrics, metric->name, stat_object(o, metric, &row->stats[i]));
     }
     gp_object_put(o, kernel, "metrics", metrics);
+    gp_object_put(o, kernel, "stalls", gp_stalls_json(o, gp_sources_of(sources, l->kernel)));
     return kernel;
 }
 
@@ -187,7 +189,7 @@ static void put_findings(struct gp_object *o, const struct gp_rows *rows,
     if (!rules || !gp_findings_make(&findings, rules, rows, sources ? lines_of : NULL, sources))
         o->failed = true;
     for (size_t i = 0; !o->failed && i < rows->count && (top == 0 || i < top); i++)
-        gp_object_append(o, kernels, row_object(o, rows, &rows->rows[i], &findings));
+        gp_object_append(o, kernels, row_object(o, rows, &rows->rows[i], &findings, sources));
     if (!o->failed) {
         gp_whole_make(&whole, rows, &findings, copies, sources ? lines_of : NULL, sources);
         gp_object_put(o, o->object, "summary", gp_whole_json(o, &whole));

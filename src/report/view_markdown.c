@@ -6,6 +6,7 @@
 #include "report/row_cells.h"
 #include "report/row_names.h"
 #include "report/skips.h"
+#include "report/stalls.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -178,6 +179,53 @@ static void add_kernels(struct page *p)
     }
 }
 
+/* ---- waiting warps --------------------------------------------------------------------------- */
+
+/* A kernel's samples are those of its first row. */
+static bool is_first_of_kernel(const struct gp_rows *r, size_t index)
+{
+    size_t i = 0;
+    while (strcmp(r->rows[i].launch->kernel, r->rows[index].launch->kernel) != 0)
+        i++;
+    return i == index;
+}
+
+static void add_waits_of(struct page *p, size_t index, bool *begun)
+{
+    const struct gp_row *row = &p->rows->rows[index];
+    struct gp_stalls stalls;
+    struct gp_text part = {0}, line = {0};
+    if (!(row->seconds >= GP_ADVISED_SHARE * p->rows->seconds) ||
+        !is_first_of_kernel(p->rows, index))
+        return;
+    p->out->failed |=
+        !gp_stalls_make(&stalls, gp_sources_of(p->options->sources, row->launch->kernel));
+    gp_stalls_brief(&stalls, SIZE_MAX, &line);
+    gp_stalls_free(&stalls);
+    if (line.length > 0) {
+        char name[GP_ROW_NAME_SIZE];
+        gp_row_names_format_kernel(&p->names, row, name);
+        gp_text_add(&part, *begun ? "- " : "\n### Why warps wait\n\n- ");
+        gp_text_add_markdown_code(&part, name, false);
+        gp_text_add(&part, ": ");
+        gp_text_add_markdown(&part, gp_text_string(&line));
+        gp_text_add(&part, "\n");
+        *begun = true;
+    }
+    part.failed |= line.failed;
+    gp_text_free(&line);
+    if (part.length > 0)
+        add_part(p, &part);
+    gp_text_free(&part);
+}
+
+static void add_waits(struct page *p)
+{
+    bool begun = false;
+    for (size_t i = 0; i < most_rows(p); i++)
+        add_waits_of(p, i, &begun);
+}
+
 /* ---- advice ---------------------------------------------------------------------------------- */
 
 /* Metrics that a rule's evidence speaks of, at most so many, for the command that compares. */
@@ -323,6 +371,7 @@ void gp_report_markdown(const struct gp_rows *rows, const struct gp_findings *fi
             add_advice(&p);
             add_tunings(&p);
             add_kernels(&p);
+            add_waits(&p);
         }
         add_not_measured(&p);
         if (p.cut)

@@ -4,6 +4,7 @@
 #ifndef GPUPROF_REPORT_VIEW_MARKDOWN_H
 #define GPUPROF_REPORT_VIEW_MARKDOWN_H
 
+#include "report/sources.h"
 #include "report/whole.h"
 
 struct gp_markdown_options {
@@ -12,6 +13,7 @@ struct gp_markdown_options {
     const char *notes;   /* lines on the profile, of missing parts say; NULL: none */
     size_t kernels;      /* most of them, and most pieces of advice; 0: as many as fit */
     size_t bytes;        /* the most of the whole text; 0: no limit */
+    const struct gp_sources *sources; /* the samples of instructions; or NULL */
 };
 
 /* Appends it. Parts that would make it longer than `bytes` are left out, which is said. */
