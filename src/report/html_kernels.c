@@ -3,6 +3,7 @@
 #include "base/demangle.h"
 #include "metrics/roofs.h"
 #include "report/html_lines.h"
+#include "report/html_stalls.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "report/occupancy_curves.h"
@@ -308,8 +309,9 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
         gp_text_add(out, "{");
         add_kernel(r, names, i, out);
         add_bound(rules, &findings->bounds[i], out);
-        gp_html_lines(sources ? gp_sources_of(sources, r->rows[i].launch->kernel) : NULL, &room,
-                      out);
+        const struct gp_lines *lines = gp_sources_of(sources, r->rows[i].launch->kernel);
+        gp_html_lines(lines, &room, out);
+        gp_html_stalls(lines, &room, out);
         gp_text_add(out, "}");
     }
     gp_text_add(out, "]");

@@ -3,6 +3,7 @@
 #include "report/by_line.h"
 #include "report/json.h"
 #include "report/source_file.h"
+#include "report/stalls.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 /* A line is worth one of the page where it has so much of something; more where there are many. */
 #define LEAST_SHARE 0.01
 #define LONGEST_LINE 400
+#define MOST_REASONS 4 /* of a line */
 
 static const struct column {
     enum gp_weight weight;
@@ -75,19 +77,33 @@ static const char *text_of(struct source_text *t, const struct gp_line_counts *l
 
 /* ---- lines ---- */
 
-static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_counts *line,
-                        const double totals[COLUMNS], double least)
+/* The counts of the whole kernel. */
+struct totals {
+    double counts[COLUMNS];
+    uint64_t samples;
+};
+
+static double heat_of(const struct totals *totals, const uint64_t counts[GP_COUNT_KINDS])
 {
+    return totals->samples > 0 ? (double)gp_samples_of(counts) / (double)totals->samples : 0;
+}
+
+static bool is_worth_it(const struct gp_lines *lines, const struct gp_line_counts *line,
+                        const struct totals *totals, double least)
+{
+    if (heat_of(totals, line->inclusive) >= least)
+        return true;
     for (size_t c = 0; c < COLUMNS; c++)
-        if (totals[c] > 0 &&
-            gp_line_weight(line, columns[c].weight, lines->source.launches) >= least * totals[c])
+        if (totals->counts[c] > 0 &&
+            gp_line_weight(line, columns[c].weight, lines->source.launches) >=
+                least * totals->counts[c])
             return true;
     return false;
 }
 
 /* The share that at most `most` lines have: the heaviest ones, wherever they stand. */
 static double least_share(const struct gp_lines *lines, const struct gp_by_line *by_line,
-                          const double totals[COLUMNS], size_t most)
+                          const struct totals *totals, size_t most)
 {
     double least = LEAST_SHARE;
     for (;; least *= 1.5) {
@@ -110,10 +126,30 @@ static void add_chains(const struct gp_line_counts *line, struct gp_text *out)
     gp_text_addf(out, "],\"more_chains\":%s", line->has_more_chains ? "true" : "false");
 }
 
+/* The share of the samples, and that with the code inlined there; the reasons of its own. */
+static void add_heat(const struct gp_line_counts *line, const struct totals *totals,
+                     struct gp_text *out)
+{
+    size_t order[GP_STALL_COUNT], count = gp_stalls_order(line->own, order);
+    gp_json_key(out, "heat");
+    gp_json_number(out, heat_of(totals, line->own));
+    gp_json_key(out, "heat_inlined");
+    gp_json_number(out, heat_of(totals, line->inclusive));
+    gp_json_key(out, "reasons");
+    gp_text_add(out, "[");
+    for (size_t i = 0; i < count && i < MOST_REASONS; i++) {
+        gp_json_next(out);
+        gp_text_addf(out, "[\"%s\",", gp_stall_reasons[order[i]].name);
+        gp_json_number(out, (double)gp_samples_by(line->own, order[i]) / (double)totals->samples);
+        gp_text_add(out, "]");
+    }
+    gp_text_add(out, "]");
+}
+
 /* The counts of the whole kernel. Without them a remainder would be taken for all: wasted sectors,
  * say, where the best number of sectors is not known. */
 static void add_line(const struct gp_lines *lines, const struct gp_line_counts *line,
-                     const double totals[COLUMNS], struct source_text *text, struct gp_text *out)
+                     const struct totals *totals, struct source_text *text, struct gp_text *out)
 {
     gp_json_next(out);
     gp_text_addf(out, "{\"line\":%u", line->line);
@@ -122,11 +158,13 @@ static void add_line(const struct gp_lines *lines, const struct gp_line_counts *
     gp_json_member(out, "text", *line->file && !lines->hidden ? text_of(text, line) : NULL);
     if (line->chain_count > 0)
         add_chains(line, out);
+    if (gp_samples_of(line->inclusive) > 0)
+        add_heat(line, totals, out);
     gp_json_key(out, "counts");
     gp_text_add(out, "{");
     for (size_t c = 0; c < COLUMNS; c++) {
         double count = gp_line_weight(line, columns[c].weight, lines->source.launches);
-        if (totals[c] > 0 && count > 0) {
+        if (totals->counts[c] > 0 && count > 0) {
             gp_json_key(out, columns[c].name);
             gp_json_number(out, count);
         }
@@ -139,7 +177,7 @@ void gp_html_lines(const struct gp_lines *lines, size_t *room, struct gp_text *o
     const size_t begin = out->length;
     struct gp_by_line by_line = {0};
     struct source_text text = {0};
-    double totals[COLUMNS];
+    struct totals totals = {.samples = 0};
     gp_json_key(out, "source");
     if (!lines) {
         gp_text_add(out, "null");
@@ -148,12 +186,14 @@ void gp_html_lines(const struct gp_lines *lines, size_t *room, struct gp_text *o
     if (!gp_by_line_make(&by_line, lines))
         out->failed = true;
     for (size_t c = 0; c < COLUMNS; c++)
-        totals[c] = gp_lines_total(lines, columns[c].weight);
-    double least = least_share(lines, &by_line, totals, *room > 0 ? MOST_LINES : FEW_LINES);
+        totals.counts[c] = gp_lines_total(lines, columns[c].weight);
+    for (size_t i = 0; i < lines->source.instruction_count; i++)
+        totals.samples += gp_samples_of(lines->source.instructions[i].values);
+    double least = least_share(lines, &by_line, &totals, *room > 0 ? MOST_LINES : FEW_LINES);
     gp_text_add(out, "[");
     for (size_t i = 0; i < by_line.count; i++)
-        if (is_worth_it(lines, &by_line.list[i], totals, least))
-            add_line(lines, &by_line.list[i], totals, &text, out);
+        if (is_worth_it(lines, &by_line.list[i], &totals, least))
+            add_line(lines, &by_line.list[i], &totals, &text, out);
     gp_text_add(out, "]");
     gp_json_key(out, "source_share");
     gp_json_number(out, least);

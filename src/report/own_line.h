@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "code/line_table.h"
 
-/* Of the frames of an instruction, innermost first, the one that its author knows: the innermost
- * one in the file of the kernel itself, as a line of a header says little to its caller, and the
- * outermost frame may be several calls away. Where the kernel itself is of a library (CUTLASS,
- * CUB), the innermost one outside of libraries, if there is one. `count` is at least 1. */
+/* The frame, of those of an instruction (innermost first, `count` at least 1), that the program's
+ * author knows: the innermost one in the file of the kernel itself, as a line of a header says
+ * little to its caller, and the outermost frame may be several calls away. Where the kernel itself
+ * is of a library (CUTLASS, CUB), the innermost one outside of libraries, if there is one. */
 const struct gp_frame *gp_own_frame(const struct gp_frame *frames, size_t count);
 
 /* The name of a file without its folders. */

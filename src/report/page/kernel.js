@@ -1,5 +1,5 @@
 /* The page of one kernel: its launch configuration, advice, the limits of its occupancy and how it would
- * change, its metrics, source lines, launches over time. */
+ * change, its metrics, why its warps wait, source lines, launches over time. */
 
 const openKernel = kernel => go(kernelLink(kernel));
 
@@ -213,9 +213,20 @@ function metricsSection(kernel, other) {
 
 const fileName = path => path.slice(path.lastIndexOf('/') + 1);
 
-function sourceRow(line, names, most) {
+/* Samples of a line, in the color of the reason that most of them have; with the code inlined there, where that
+ * is more. */
+function heatCells(line, hottest) {
+    const {heat = 0, heat_inlined: inlined = 0, reasons = []} = line;
+    const cell = withRaw(heat || '', heat ? barCell(heat / hottest, percent(heat)) : h('td'));
+    cell.style.setProperty('--bar-color', `${stallColor(reasons)}66`);
+    return [cell, withRaw(inlined > heat ? inlined : '', h('td', {class: 'muted'}, inlined > heat && percent(inlined))),
+            withRaw(reasons[0]?.[0] ?? '', h('td', {class: 'reason', title: reasonsText(reasons)}, reasons[0]?.[0]))];
+}
+
+function sourceRow(line, names, most, hottest) {
     return h('tr', {}, withRaw(line.file ? `${line.file}:${line.line}` : '', h('th', {scope: 'row', title: line.file},
             line.file ? `${fileName(line.file)}:${line.line}` : 'no line')),
+        hottest > 0 && heatCells(line, hottest),
         names.map(name => {
             const count = line.counts[name];
             return withRaw(count ?? '', count ? barCell(count / most[name], grouped(count)) : h('td'));
@@ -230,13 +241,15 @@ function sourceSection(kernel) {
     for (const line of kernel.source)
         for (const [name, count] of Object.entries(line.counts))
             most[name] = Math.max(most[name] || 0, count);
-    const names = Object.keys(most);
+    const names = Object.keys(most), hottest = Math.max(...kernel.source.map(line => line.heat ?? 0));
     return h('section', {}, h('h2', {}, 'Source'), h('p', {class: 'muted'},
-        `Lines that counted at least ${percent(kernel.source_share)} of something, in one launch. `,
+        `Lines with at least ${percent(kernel.source_share)} of something: counts of one launch`,
+        hottest > 0 && ', samples of where its warps were', '. ',
         h('code', {}, 'gpuprof source'), ' prints all of it.'),
         framed(h('table', {class: 'source'}, h('thead', {}, h('tr', {},
-            ['line', ...names, 'source'].map(text => h('th', {scope: 'col'}, text)))),
-        h('tbody', {}, kernel.source.map(line => sourceRow(line, names, most)))),
+            ['line', ...(hottest > 0 ? ['samples', 'with inlined', 'most of them'] : []), ...names, 'source'].map(text =>
+                h('th', {scope: 'col'}, text)))),
+        h('tbody', {}, kernel.source.map(line => sourceRow(line, names, most, hottest)))),
         `source of ${kernel.label}`, {tall: true}));
 }
 
@@ -313,7 +326,8 @@ function kernelPage(kernel, other) {
     const dot = h('span', {class: 'dot'});
     dot.style.background = kernel.color;
     const sections = [launchFacts(kernel), boundSection(kernel), adviceSection(kernel), occupancySection(kernel),
-                      metricsSection(kernel, match), sourceSection(kernel), overTimeSection(kernel)];
+                      metricsSection(kernel, match), stallsSection(kernel), sourceSection(kernel),
+                      overTimeSection(kernel)];
     return {sections: sections.filter(Boolean), head: h('header', {class: 'kernel-head'},
         h('nav', {class: 'toolbar', 'aria-label': 'kernels'},
             h('a', {href: '#kernels', class: 'button'}, '← all kernels'),
