@@ -267,7 +267,7 @@ $(O)/tests/lines.cubin: tests/lines/lines.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
-$(O)/unit/test_code_lines: $(O)/tests/lines.cubin
+$(O)/unit/test_code_lines $(O)/unit/test_report_stalls: $(O)/tests/lines.cubin
 # Relocatable, so that calls through pointers stay such calls.
 $(O)/tests/printing.%: tests/printing/printing.cu
 	$(call say,NVCC,$@)

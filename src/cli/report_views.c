@@ -257,6 +257,8 @@ static int print_summaries(const struct cli_views *v, struct gp_metrics *m, char
     for (int i = 0; i < made; i++) {
         struct cli_reading *r = readings[i];
         if (profiles && r->seen) {
+            if (v->anonymous && r->sources)
+                gp_sources_hide(r->sources);
             json_t *one = gp_report_json(r->about, r->summary, r->copies, r->sources, v->top);
             r->about = NULL;
             if (!one || json_array_append_new(profiles, one) != 0)

@@ -11,8 +11,6 @@
 #include <string.h>
 
 #define MOST_GRIDS 6 /* lines for single grids, of all kernels */
-#define MOST_MORE \
-    12 /* lines for single grids and for waiting warps, unless more kernels are shown */
 #define GRIDS_OF_A_KERNEL 3
 #define COMPARED_GRIDS 64 /* grids of a kernel */
 #define WORTH_A_LINE 0.1  /* of the kernel's time */
@@ -294,10 +292,12 @@ static const struct gp_lines *waits_of(const struct table *t, size_t i)
     return lines;
 }
 
-static void add_waits(const struct table *t, size_t i, struct gp_text *out)
+/* Returns whether there is one. */
+static bool add_waits(const struct table *t, size_t i, struct gp_text *out)
 {
     struct gp_text line = {0};
     struct gp_stalls stalls;
+    const size_t begin = out->length;
     out->failed |= !gp_stalls_make(&stalls, waits_of(t, i));
     gp_text_add(&line, WAITS_INDENT);
     gp_stalls_brief(&stalls, t->width - strlen(WAITS_INDENT), &line);
@@ -306,15 +306,21 @@ static void add_waits(const struct table *t, size_t i, struct gp_text *out)
     out->failed |= line.failed;
     gp_text_free(&line);
     gp_stalls_free(&stalls);
+    return out->length > begin;
 }
 
-/* Lines for single grids that the table has room for. */
-static size_t room_for_grids(const struct table *t)
+/* How many kernels have such a line. */
+static size_t count_waits(const struct table *t)
 {
     size_t waits = 0;
     for (size_t i = 0; i < t->count; i++)
         waits += waits_of(t, i) != NULL;
-    return waits + MOST_GRIDS <= MOST_MORE ? MOST_GRIDS : waits < MOST_MORE ? MOST_MORE - waits : 0;
+    return waits;
+}
+
+static size_t less(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 static void add_heading(const struct table *t, struct gp_text *out)
@@ -358,23 +364,23 @@ static void add_signs(const struct table *t, struct gp_text *out)
 }
 
 void gp_kernel_table(const struct gp_rows *rows, const struct gp_findings *findings,
-                     const struct gp_row_names *names, const struct gp_sources *sources,
-                     size_t count, size_t width, struct gp_text *out)
+                     const struct gp_kernel_table_options *options, struct gp_text *out)
 {
     const struct table t = {.rows = rows,
                             .findings = findings,
-                            .names = names,
-                            .sources = sources,
-                            .count = count,
-                            .width = width,
-                            .launches_width = gp_cell_launches_width(rows, count)};
-    size_t grids = room_for_grids(&t);
+                            .names = options->names,
+                            .sources = options->sources,
+                            .count = options->count,
+                            .width = options->width,
+                            .launches_width = gp_cell_launches_width(rows, options->count)};
+    size_t waits = less(count_waits(&t), options->more);
+    size_t grids = less(options->more - waits, MOST_GRIDS);
     add_heading(&t, out);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < t.count; i++) {
         add_kernel(&t, i, out);
-        add_waits(&t, i, out);
+        waits -= waits > 0 && add_waits(&t, i, out);
         grids -= add_grids(&t, &rows->rows[i], grids, out);
     }
-    gp_rows_add_rest(rows, count, out);
+    gp_rows_add_rest(rows, t.count, out);
     add_signs(&t, out);
 }

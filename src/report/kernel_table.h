@@ -10,11 +10,17 @@
  * its own, or in wide terminals stands behind the numbers. */
 size_t gp_kernel_table_name_width(const struct gp_rows *rows, size_t count, size_t width);
 
-/* Appends the table of the first `count` rows, in lines of at most `width` columns; in narrow ones
- * the numbers of a kernel take two lines. `names` are of gp_kernel_table_name_width. A kernel of
- * `sources` (or NULL) that was sampled has a line on the reasons why its warps wait. */
+struct gp_kernel_table_options {
+    const struct gp_row_names *names; /* of gp_kernel_table_name_width */
+    const struct gp_sources *sources; /* the samples of instructions; or NULL */
+    size_t count;                     /* rows, the first ones */
+    size_t width;                     /* columns of a line; in few, a kernel takes three lines */
+    size_t more;                      /* most lines on waiting warps and single grids */
+};
+
+/* Appends the table. A kernel that was sampled has a line on the reasons why its warps wait, as
+ * long as there is room. */
 void gp_kernel_table(const struct gp_rows *rows, const struct gp_findings *findings,
-                     const struct gp_row_names *names, const struct gp_sources *sources,
-                     size_t count, size_t width, struct gp_text *out);
+                     const struct gp_kernel_table_options *options, struct gp_text *out);
 
 #endif

@@ -21,6 +21,8 @@
 #define LEAST_CHANGES 3
 #define MOST_LINES_OF_A_CHANGE 5
 #define MOST_LINES 60
+#define ABOVE 1      /* line that names the profile */
+#define LEAST_MORE 6 /* lines of the table on waiting warps and single grids */
 #define MOST_OF_A_KERNEL 2
 #define MOST_TUNINGS 3
 #define MOST_REASONS 3
@@ -285,6 +287,34 @@ size_t gp_screen_width(size_t width)
     return width == 0 ? GP_COLUMNS : width < LEAST_WIDTH ? LEAST_WIDTH : width;
 }
 
+/* The lines of a table, and of the least advice under it. */
+static size_t least_lines(const struct shown *s, const struct gp_findings *f,
+                          const struct gp_kernel_table_options *table)
+{
+    struct gp_text out = {0};
+    gp_kernel_table(s->rows, f, table, &out);
+    add_tunings(s, &f->tunings, &out);
+    add_changes(s, f, MOST_LINES, &out);
+    const size_t lines = lines_in(&out, 0);
+    gp_text_free(&out);
+    return lines;
+}
+
+/* Kernels, and the changes; `used` lines of the screen are there already, or will be. */
+static void add_kernels(const struct shown *s, const struct gp_findings *f,
+                        const struct gp_screen_options *options, size_t used, struct gp_text *out)
+{
+    struct gp_kernel_table_options table = {
+        .names = &s->table, .sources = options->sources, .count = s->kernels, .width = s->width};
+    const size_t begin = out->length, least = ABOVE + used + least_lines(s, f, &table);
+    table.more = least + LEAST_MORE < MOST_LINES ? MOST_LINES - least : LEAST_MORE;
+    if (options->kernels)
+        table.more = SIZE_MAX;
+    gp_kernel_table(s->rows, f, &table, out);
+    add_tunings(s, &f->tunings, out);
+    add_changes(s, f, used + lines_in(out, begin), out);
+}
+
 void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings,
                const struct gp_whole *whole, const struct gp_screen_options *options,
                struct gp_text *out)
@@ -299,9 +329,7 @@ void gp_screen(const struct gp_rows *rows, const struct gp_findings *findings,
     gp_screen_headline(rows->summary, s.width, out);
     gp_whole_text(whole, s.width, out);
     if (name_rows(&s)) {
-        gp_kernel_table(rows, findings, &s.table, options->sources, s.kernels, s.width, out);
-        add_tunings(&s, &findings->tunings, out);
-        add_changes(&s, findings, lines_in(out, begin) + lines_in(&behind, 0), out);
+        add_kernels(&s, findings, options, lines_in(out, begin) + lines_in(&behind, 0), out);
     } else {
         out->failed = true;
     }

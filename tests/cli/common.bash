@@ -26,3 +26,17 @@ END
 vector_add() {
     echo '{"type":"launch","index":0,"kernel":"_Z9vectorAddPKfS0_Pfi","device":0,'${1:+'"stream":'$1,}'"grid":[524288,1,1],"block":[32,1,1],"registers":16,"shared_carveout":-1,"passes":2,"counters":{"gpu__time_duration.sum":65000.0,"dram__bytes_read.sum":134217728.0,"dram__bytes_write.sum":67108864.0},"absent":{"sm__warps_active.avg.pct_of_peak_sustained_active":"the counters are in use by another process"}}'
 }
+
+# A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel with that in its
+# name in $kernel.
+profile_with_lines() {
+    cubin=$GPUPROF_BUILD/tests/lines.cubin
+    [ -f "$cubin" ] || skip "there is no cubin of nvcc's"
+    sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
+    kernel=$(grep -ao "\.text\._Z[A-Za-z0-9_]*$1[A-Za-z0-9_]*" moved.cubin | head -1 | cut -c7-)
+    hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
+    { cat header
+      echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
+      echo "{\"type\":\"cubin\",\"hash\":\"$hash\",\"size\":$(stat -c %s moved.cubin),\"zstd\":\"$(zstd -c moved.cubin | base64 -w0)\"}"
+    } >lines.jsonl
+}

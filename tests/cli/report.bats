@@ -450,20 +450,6 @@ for line in open('good.jsonl'): print(' ' + json.dumps(json.loads(line), separat
     done
 }
 
-# A profile with nvcc's cubin of tests/lines, whose sources are not there; its kernel with that in its
-# name in $kernel.
-profile_with_lines() {
-    cubin=$GPUPROF_BUILD/tests/lines.cubin
-    [ -f "$cubin" ] || skip "there is no cubin of nvcc's"
-    sed 's|/tests/lines|/tests/linez|g' "$cubin" >moved.cubin
-    kernel=$(grep -ao "\.text\._Z[A-Za-z0-9_]*$1[A-Za-z0-9_]*" moved.cubin | head -1 | cut -c7-)
-    hash=$(sha256sum <moved.cubin | cut -d' ' -f1)
-    { cat header
-      echo "{\"type\":\"instructions\",\"kernel\":\"$kernel\",\"cc\":90,\"launches\":1,\"code\":\"$hash\",\"counts\":[\"smsp__sass_sectors_mem_global\"],\"functions\":[\"$kernel\"],\"at\":[[0,16,64]]}"
-      echo "{\"type\":\"cubin\",\"hash\":\"$hash\",\"size\":$(stat -c %s moved.cubin),\"zstd\":\"$(zstd -c moved.cubin | base64 -w0)\"}"
-    } >lines.jsonl
-}
-
 @test "advice on no line of a kernel says where the kernel begins" {
     profile_with_lines
     sed "s/_Z9vectorAddPKfS0_Pfi/$kernel/" launch >>lines.jsonl
