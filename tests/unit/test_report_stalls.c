@@ -108,15 +108,24 @@ static void brief_is(const struct gp_lines *lines, size_t width, const char *exp
     gp_stalls_free(&s);
 }
 
+/* A file of the repository, by its path from tests/, to be freed. */
+static char *read_of_repository(const char *name)
+{
+    char path[4096];
+    size_t size;
+    snprintf(path, sizeof(path), "%s", __FILE__);
+    strcpy(strstr(path, "unit/"), name);
+    char *text = read_if_there(path, &size);
+    assert_non_null(text);
+    return text;
+}
+
 /* The line of lines.cu that ends in that comment. */
 static unsigned line_of(const char *comment)
 {
-    char path[4096], mark[64];
-    size_t size;
-    snprintf(path, sizeof(path), "%s", __FILE__);
-    strcpy(strstr(path, "unit/"), "lines/lines.cu");
+    char mark[64];
     snprintf(mark, sizeof(mark), "// %s\n", comment);
-    char *text = read_if_there(path, &size), *at = strstr(text, mark);
+    char *text = read_of_repository("lines/lines.cu"), *at = strstr(text, mark);
     unsigned line = 1;
     assert_non_null(at);
     for (char *p = text; p < at; p++)
@@ -154,6 +163,8 @@ static void each_reason_has_its_name_and_words(void **state)
         GP_STALLS
 #undef GP_STALL
     };
+    char *page = read_of_repository("../docs/report.md"),
+         *colors = read_of_repository("../src/report/page/stalls.js");
     assert_int_equal(sizeof(names) / sizeof(names[0]), GP_STALL_COUNT);
     for (size_t r = 0; r < GP_STALL_COUNT; r++) {
         const struct gp_stall_reason *reason = &gp_stall_reasons[r];
@@ -165,7 +176,16 @@ static void each_reason_has_its_name_and_words(void **state)
         assert_int_equal(strncmp(reason->meaning, "wait", 4) == 0 ||
                              strstr(reason->meaning, "waits") || strstr(reason->meaning, "sleeps"),
                          reason->waits);
+        char row[512];
+        snprintf(row, sizeof(row), "\n| `%s` | %s |\n", reason->name, reason->meaning);
+        if (!strstr(page, row))
+            fail_msg("docs/report.md lacks the row %s", row);
+        snprintf(row, sizeof(row), " %s: '#", reason->name);
+        if (!strstr(colors, row))
+            fail_msg("the page has no color for %s", reason->name);
     }
+    free(page);
+    free(colors);
 }
 
 static void reasons_are_in_the_order_of_their_samples(void **state)
@@ -271,7 +291,7 @@ static void instructions_of_a_line_count_together(void **state)
     char expected[64];
     double part;
     begin(&m, FIRST, hash);
-    /* Of single instructions the first has most. */
+    /* The first has most of single instructions. */
     add(&m, offset_of(FIRST, "lines.cu", line_of("call of middle"), 0), GP_STALL_WAIT, 50);
     for (unsigned i = 0; i < 4; i++)
         add(&m, offset_of(FIRST, "lines.cu", line_of("deepest"), i), GP_STALL_WAIT, 25 + i);
@@ -346,14 +366,14 @@ static void an_instruction_has_its_operation(void **state)
 static void the_line_of_the_author_is_outside_of_libraries(void **state)
 {
     (void)state;
-    const struct gp_frame functor = {"/home/me/net", "epilogue.h", 7, "f"},
+    const struct gp_frame functor = {"/src/net", "epilogue.h", 7, "f"},
                           gemm = {"/opt/cutlass/include/cutlass/gemm", "mma.h", 300, "mma"},
                           kernel = {"/opt/cutlass/include/cutlass", "device_kernel.h", 80, NULL},
                           header = {"", "/usr/local/cuda/targets/x86_64-linux/include/sm_32.hpp", 9,
                                     "g"},
-                          own_header = {"/home/me/net/include", "block.cuh", 4, "h"},
-                          mine = {"/home/me/net", "train.cu", 42, NULL},
-                          call = {"/home/me/net", "train.cu", 30, "i"};
+                          own_header = {"/src/net/include", "block.cuh", 4, "h"},
+                          mine = {"/src/net", "train.cu", 42, NULL},
+                          call = {"/src/net", "train.cu", 30, "i"};
     /* A functor that CUTLASS calls; the innermost call of it is in another header. */
     const struct gp_frame in_cutlass[] = {header, functor, gemm, kernel};
     assert_int_equal(gp_own_frame(in_cutlass, 4)->line, 7);
