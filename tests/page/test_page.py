@@ -194,6 +194,43 @@ def lines_of_the_source_stand_with_their_counts(b, page):
     assert b.run("return document.documentElement.scrollWidth") <= 390
 
 
+@test
+def the_flame_graph_shows_each_line_by_its_samples(b, page):
+    lines = open(page.with_suffix(".jsonl")).read().splitlines()
+    stalled = "smsp__pcsamp_warps_issue_stalled_"
+    launch = json.loads(lines[2])
+    samples = {"type": "instructions", "kernel": launch["kernel"], "cc": 90, "launches": 1, "code": "", "sampled": 1,
+               "counts": ["smsp__pcsamp_sample_count", stalled + "long_scoreboard", stalled + "barrier"],
+               "functions": [launch["kernel"]], "at": [[0, 16, 6000, 6000, 0], [0, 32, 3000, 0, 3000], [0, 48, 1000, 600, 400]]}
+    profile = page.with_name("sampled.jsonl")
+    profile.write_text("\n".join([*lines[:3], json.dumps(samples)]) + "\n")
+    shown = page_of(profile)
+    b.open(shown, kernel_link(shown, 0))
+    equal(b.console(), [])
+    boxes = """return [...document.querySelectorAll('.flame > svg')].map(e =>
+        [e.getAttribute('x'), e.getAttribute('y'), e.getAttribute('width'), e.querySelector('rect').getAttribute('fill')])"""
+    red, violet = b.run("return [STALL_COLORS.long_scoreboard, STALL_COLORS.barrier]")
+    equal(b.run(boxes), [["0.000%", "0", "100.000%", red], ["0.000%", "22", "60.000%", red],
+                         ["60.000%", "22", "30.000%", violet], ["90.000%", "22", "10.000%", red]])
+    rows = b.run("return [...document.querySelectorAll('.stalls tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    equal([row[:2] for row in rows], [["long_scoreboard", "66 %"], ["barrier", "34 %"]])
+    assert rows[0][3] == "+0x10 (91 % of it)", rows
+    # A click shows a box in full width, Escape all of them; arrow keys go from box to box.
+    b.run("document.querySelectorAll('.flame > svg')[2].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    equal([box[2] for box in b.run(boxes)], ["100.000%", "100.000%"])
+    key = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: arguments[0], bubbles: true}))"
+    b.run(key, "Escape")
+    equal(len(b.run(boxes)), 4)
+    b.run(key, "ArrowRight")
+    b.run(key, "ArrowRight")
+    assert "+0x20: 30 %" in b.run("return document.activeElement.getAttribute('aria-label')")
+    b.run(key, "Enter")
+    equal(len(b.run(boxes)), 2)
+    b.device(390, 844, 2, True)
+    b.open(shown, kernel_link(shown, 0))
+    assert b.run("return document.documentElement.scrollWidth") <= 390
+
+
 # ---- texts that mean harm ----
 
 HOSTILE = ['</script><script>window.harmed = 1</script>', '<img src=x onerror="window.harmed = 2">',

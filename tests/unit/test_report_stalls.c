@@ -301,6 +301,12 @@ static void instructions_of_a_line_count_together(void **state)
     where(&m, GP_STALL_DRAIN, &part, &text);
     assert_true(part == 0);
     gp_text_free(&text);
+    struct gp_sources *sources = sources_of(&m);
+    struct gp_stalls s;
+    assert_true(gp_stalls_make(&s, gp_sources_of(sources, FIRST)));
+    assert_int_equal(s.count, 2);
+    gp_stalls_free(&s);
+    gp_sources_free(sources);
 }
 
 static void a_header_stands_behind_the_line_that_calls_it(void **state)
@@ -322,6 +328,28 @@ static void a_header_stands_behind_the_line_that_calls_it(void **state)
     add(&m, offset_of(THIRD, "lines.cu", call, 0), GP_STALL_LONG_SCOREBOARD, 100);
     snprintf(expected, sizeof(expected), "lines.cu:%u", call);
     assert_string_equal(where(&m, GP_STALL_LONG_SCOREBOARD, &part, &text), expected);
+    gp_text_free(&text);
+}
+
+/* Two headers and the line itself. */
+static void a_header_has_half_of_the_line_to_be_named(void **state)
+{
+    (void)state;
+    const struct gp_frame own = {"/src", "train.cu", 42, NULL};
+    struct gp_stall_line list[] = {
+        {.own = own, .innermost = {"/src", "a.h", 1, "f"}, .counts = {[GP_STALL_WAIT] = 40}},
+        {.own = own, .innermost = {"/src", "b.h", 1, "g"}, .counts = {[GP_STALL_WAIT] = 35}},
+        {.own = own, .innermost = own, .counts = {[GP_STALL_WAIT] = 25}},
+    };
+    const struct gp_stalls s = {
+        .samples = 100, .counts = {[GP_STALL_WAIT] = 100}, .list = list, .count = 3};
+    struct gp_text text = {0};
+    assert_true(gp_stalls_where(&s, GP_STALL_WAIT - GP_FIRST_STALL, &text) == 1);
+    assert_string_equal(gp_text_string(&text), "train.cu:42");
+    gp_text_clear(&text);
+    list[0].counts[GP_STALL_WAIT] = 60;
+    gp_stalls_where(&s, GP_STALL_WAIT - GP_FIRST_STALL, &text);
+    assert_string_equal(gp_text_string(&text), "train.cu:42 (a.h:1)");
     gp_text_free(&text);
 }
 
@@ -614,6 +642,7 @@ int main(void)
         cmocka_unit_test(warps_that_hardly_wait_are_said_to_issue),
         cmocka_unit_test(instructions_of_a_line_count_together),
         cmocka_unit_test(a_header_stands_behind_the_line_that_calls_it),
+        cmocka_unit_test(a_header_has_half_of_the_line_to_be_named),
         cmocka_unit_test(an_instruction_without_a_line_is_named),
         cmocka_unit_test(an_instruction_has_its_operation),
         cmocka_unit_test(the_line_of_the_author_is_outside_of_libraries),
