@@ -11,18 +11,21 @@ static bool is_of_library(const struct gp_frame *frame)
     static const char *const folders[] = {
         "/targets/x86_64-linux/include/",
         "/targets/sbsa-linux/include/",
-        "/cuda/include/",
+        "/usr/local/cuda/include/",
+        "/opt/cuda/include/",
         "/usr/include/",
         "/usr/local/include/",
         "/include/cutlass/",
         "/include/cute/",
         "/include/cub/",
         "/include/thrust/",
-        "/include/cuda/",
+        "/cuda/std/",
+        "/cuda/__",
         "/include/cooperative_groups/",
         "/cub/cub/",
         "/thrust/thrust/",
         "/libcudacxx/include/",
+        "/torch/include/",
         "/triton/language/",
     };
     struct gp_text path = {0};
@@ -34,20 +37,43 @@ static bool is_of_library(const struct gp_frame *frame)
     return is_one;
 }
 
+/* A file that is compiled by itself, and no header. */
+static bool is_unit(const struct gp_frame *frame)
+{
+    static const char *const ends[] = {".cu", ".py", ".cpp", ".cc", ".cxx", ".c"};
+    const char *dot = strrchr(frame->file, '.');
+    bool is_one = false;
+    for (size_t i = 0; dot && i < sizeof(ends) / sizeof(ends[0]); i++)
+        is_one = is_one || strcmp(dot, ends[i]) == 0;
+    return is_one && !is_of_library(frame);
+}
+
+static bool is_of_author(const struct gp_frame *frame)
+{
+    return !is_of_library(frame);
+}
+
+/* NULL: there is none. */
+static const struct gp_frame *innermost(const struct gp_frame *frames, size_t count,
+                                        bool (*is_one)(const struct gp_frame *frame))
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_one(&frames[i]))
+            return &frames[i];
+    return NULL;
+}
+
 const struct gp_frame *gp_own_frame(const struct gp_frame *frames, size_t count)
 {
-    const struct gp_frame *outermost = &frames[count - 1];
-    size_t i = 0;
-    if (is_of_library(outermost)) {
-        while (i < count && is_of_library(&frames[i]))
-            i++;
-        if (i < count)
-            return &frames[i];
-        i = 0;
-    }
-    while (strcmp(frames[i].file, outermost->file) != 0)
-        i++;
-    return &frames[i];
+    const struct gp_frame *outermost = &frames[count - 1], *own = NULL;
+    if (!is_unit(outermost))
+        own = innermost(frames, count, is_unit);
+    if (!own && is_of_library(outermost))
+        own = innermost(frames, count, is_of_author);
+    for (size_t i = 0; !own; i++)
+        if (strcmp(frames[i].file, outermost->file) == 0)
+            own = &frames[i];
+    return own;
 }
 
 const char *gp_base_name(const char *path)

@@ -9,7 +9,8 @@
 /* The frame, of those of an instruction (innermost first, `count` at least 1), that the program's
  * author knows: the innermost one in the file of the kernel itself, as a line of a header says
  * little to its caller, and the outermost frame may be several calls away. Where the kernel itself
- * is of a library (CUTLASS, CUB), the innermost one outside of libraries, if there is one. */
+ * is in a header (CUTLASS, CUB, PyTorch's loops), the innermost one in a file that is compiled by
+ * itself, else outside of libraries, if there is one: of the functor that was passed. */
 const struct gp_frame *gp_own_frame(const struct gp_frame *frames, size_t count);
 
 /* The name of a file without its folders. */

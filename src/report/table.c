@@ -304,6 +304,7 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
         gp_text_add(out, has_reasons(r->summary, row->launch->kernel)
                              ? "   no launch was measured: see NOT MEASURED\n"
                              : "   no launch was measured\n");
+        add_stalls(r, row, options->sources, out);
         return;
     }
     gp_text_addf(out, "   %-34s %17s %17s %17s\n", "metric", most > 1 ? "min" : "",

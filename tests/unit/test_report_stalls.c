@@ -412,6 +412,10 @@ static void the_line_of_the_author_is_outside_of_libraries(void **state)
     const struct gp_frame in_mine[] = {header, own_header, call, mine};
     assert_int_equal(gp_own_frame(in_mine, 4)->line, 30);
     assert_int_equal(gp_own_frame(in_mine + 3, 1)->line, 42);
+    /* A lambda that the author's own template runs. */
+    const struct gp_frame lambda[] = {header, call, own_header};
+    assert_int_equal(gp_own_frame(lambda, 3)->line, 30);
+    assert_int_equal(gp_own_frame(lambda + 2, 1)->line, 4);
     struct gp_text text = {0};
     gp_own_line_text(&mine, &own_header, &text);
     assert_string_equal(gp_text_string(&text), "train.cu:42 (block.cuh:4)");
