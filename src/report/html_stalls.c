@@ -143,7 +143,7 @@ void gp_html_stalls(const struct gp_lines *lines, size_t *room, struct gp_text *
     out->failed |= !gp_stalls_make(&s, lines);
     gp_json_key(out, "stalls");
     if (s.samples > 0) {
-        gp_text_addf(out, "{\"launches\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"error\":",
+        gp_text_addf(out, "{\"runs\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"error\":",
                      lines->source.sampled, s.samples);
         gp_json_number(out, gp_stalls_error(s.samples));
         add_reasons(&s, out);

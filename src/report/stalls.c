@@ -418,12 +418,11 @@ void gp_stalls_full(const struct gp_stalls *s, struct gp_text *out)
     struct own_line chosen[FULL_LINES];
     if (s->samples == 0)
         return;
-    const uint64_t launches = s->lines->source.sampled;
+    const uint64_t runs = s->lines->source.sampled;
     gp_text_addf(out,
-                 "   why warps were at their instructions: %" PRIu64 " samples of %" PRIu64
-                 " launch%s, so shares are sure to ±%.1f points at best\n",
-                 s->samples, launches, launches == 1 ? "" : "es",
-                 100 * gp_stalls_error(s->samples));
+                 "   why warps were at their instructions: %" PRIu64 " samples in %" PRIu64
+                 " run%s, so shares are sure to ±%.1f points at best\n",
+                 s->samples, runs, runs == 1 ? "" : "s", 100 * gp_stalls_error(s->samples));
     add_reasons(s, out);
     const size_t count = choose_lines(s, chosen);
     if (count > 0)

@@ -180,7 +180,7 @@ json_t *gp_stalls_json(struct gp_object *o, const struct gp_lines *lines)
     o->failed |= !gp_stalls_make(&s, lines);
     if (s.samples > 0) {
         answer = json_object();
-        gp_object_put(o, answer, "launches", gp_object_whole(lines->source.sampled));
+        gp_object_put(o, answer, "runs", gp_object_whole(lines->source.sampled));
         gp_object_put(o, answer, "samples", gp_object_whole(s.samples));
         gp_object_put(o, answer, "error", json_real(gp_stalls_error(s.samples)));
         gp_object_put(o, answer, "reasons", reasons(o, &s));

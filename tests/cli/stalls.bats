@@ -12,7 +12,7 @@ flat() {
     tr -s ' \n' ' ' <<<"$output"
 }
 
-# sampled KERNEL [CODE [OFFSET...]]: 8000 samples of two launches, at three offsets. The second one has
+# sampled KERNEL [CODE [OFFSET...]]: 8000 samples in two runs, at three offsets. The second one has
 # 70 % of them.
 sampled() {
     local stalled=smsp__pcsamp_warps_issue_stalled_
@@ -39,7 +39,7 @@ offsets() {
    warps wait: 60 % for a load from memory (long_scoreboard), at +0x20; 20 % at a barrier, most at +0x20
 "* ]]
     run "$gpuprof" report --details run.jsonl
-    [[ $(flat) == *"8000 samples of 2 launches, so shares are sure to ±1.1 points"*"60.0 % long_scoreboard waits for the result of a load"*"; 100 % of it at +0x20 20.0 % barrier "*" 15.0 % selected issues its instruction; 67 % of it at +0x10 the instructions with most samples"*" 70.0 % +0x20: long_scoreboard 60 %, barrier 10 % 20.0 % +0x30: barrier 10 %, selected 5.0 %"* ]]
+    [[ $(flat) == *"8000 samples in 2 runs, so shares are sure to ±1.1 points"*"60.0 % long_scoreboard waits for the result of a load"*"; 100 % of it at +0x20 20.0 % barrier "*" 15.0 % selected issues its instruction; 67 % of it at +0x10 the instructions with most samples"*" 70.0 % +0x20: long_scoreboard 60 %, barrier 10 % 20.0 % +0x30: barrier 10 %, selected 5.0 %"* ]]
     # Its line stands among the first ones in Markdown, too.
     run "$gpuprof" report --print markdown run.jsonl
     [[ $output == *'### Why warps wait'*'- `vectorAdd`: warps wait: 60 % for a load from memory (long\_scoreboard), at +0x20; '* ]]
@@ -68,7 +68,7 @@ of = lambda p: {k["symbol"]: k["stalls"] for k in json.load(open(p))["profiles"]
 shown = of(sys.argv[1])
 assert shown.pop("_Z9vectorAddPKfS0_Pfi") is None
 [s] = shown.values()
-assert s["launches"] == 2 and s["samples"] == 8000 and 0.010 < s["error"] < 0.011
+assert s["runs"] == 2 and s["samples"] == 8000 and 0.010 < s["error"] < 0.011
 assert [(r["name"], r["samples"], r["share"], r["waits"]) for r in s["reasons"]] == [
     ("long_scoreboard", 4800, 0.6, True), ("barrier", 1600, 0.2, True), ("selected", 1200, 0.15, False)], s
 assert s["reasons"][0]["where"].startswith("lines.cu:") and s["reasons"][0]["where_share"] == 1
@@ -105,7 +105,7 @@ END
     # Counts and samples of two processes.
     run "$gpuprof" source lines.jsonl "$kernel"
     [ "$status" -eq 0 ]
-    [[ $(flat) == *" counts of one launch, the mean of 1; sm_90 "*" 8000 samples of 2 launches"*"the lines with most samples"*" sectors samples most of them line"* ]]
+    [[ $(flat) == *" counts of one launch, the mean of 1; sm_90 "*" 8000 samples in 2 runs"*"the lines with most samples"*" sectors samples most of them line"* ]]
     [[ $(flat) =~ " 70.00 % long_scoreboard "[0-9]+ ]]
     run "$gpuprof" source only.jsonl "$kernel"
     [[ $(flat) == *" samples alone, as nothing was counted; sm_90 "* ]]
@@ -143,7 +143,7 @@ END
     "$gpuprof" report --merge --print json a.jsonl b.jsonl >x.json
     run python3 -c 'import json
 s = json.load(open("x.json"))["profiles"][0]["kernels"][0]["stalls"]
-print(s["launches"], s["samples"], [(r["name"], r["samples"]) for r in s["reasons"]])'
+print(s["runs"], s["samples"], [(r["name"], r["samples"]) for r in s["reasons"]])'
     [ "$output" = "4 15200 [('long_scoreboard', 9600), ('barrier', 1600), ('selected', 1600), ('wait', 1600)]" ]
 }
 
@@ -175,7 +175,7 @@ import json, re
 page = open("page.html", encoding="utf-8").read()
 k = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))["profiles"][0]["kernels"][0]
 s, near = k["stalls"], lambda a, b: abs(a - b) < 1e-6
-assert s["samples"] == 8000 and s["launches"] == 2
+assert s["samples"] == 8000 and s["runs"] == 2
 assert [r["name"] for r in s["reasons"]] == ["long_scoreboard", "barrier", "selected"]
 assert s["reasons"][0]["meaning"].startswith("waits for the result of a load") and near(s["reasons"][0]["share"], 0.6)
 tree = s["tree"]

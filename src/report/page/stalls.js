@@ -118,7 +118,7 @@ function stallsSection(kernel) {
         return null;
     const most = stalls.reasons[0]?.share ?? 1;
     return h('section', {}, h('h2', {}, 'Why warps wait'), h('p', {class: 'muted'},
-        `By ${plural(stalls.samples, 'sample')} of ${plural(stalls.launches, 'launch')} of this kernel, so a share is `,
+        `By ${plural(stalls.samples, 'sample')} in ${plural(stalls.runs, 'run')} of this kernel, so a share is `,
         `sure to ±${(100 * stalls.error).toFixed(1)} points at best. Each sample is a warp at its next instruction, and `,
         'the reason why it was there; CUPTI and Nsight Compute give the reasons the same names.'),
         framed(h('table', {class: 'stalls'}, h('thead', {}, h('tr', {},
