@@ -378,7 +378,8 @@ void gp_kernel_table(const struct gp_rows *rows, const struct gp_findings *findi
     add_heading(&t, out);
     for (size_t i = 0; i < t.count; i++) {
         add_kernel(&t, i, out);
-        waits -= waits > 0 && add_waits(&t, i, out);
+        if (waits > 0 && add_waits(&t, i, out))
+            waits--;
         grids -= add_grids(&t, &rows->rows[i], grids, out);
     }
     gp_rows_add_rest(rows, t.count, out);

@@ -282,7 +282,8 @@ double gp_stalls_where(const struct gp_stalls *s, size_t reason, struct gp_text 
         return 0;
     const struct gp_stall_line part = heaviest_part(s, reason, &most);
     add_where(s, &part, out);
-    return (double)most.samples / (double)all;
+    /* A profile by hand may have more samples than there are numbers. */
+    return all > 0 ? fmin(1, (double)most.samples / (double)all) : 1;
 }
 
 static double share_of(const struct gp_stalls *s, uint64_t samples)
@@ -426,8 +427,10 @@ void gp_stalls_full(const struct gp_stalls *s, struct gp_text *out)
     add_reasons(s, out);
     const size_t count = choose_lines(s, chosen);
     if (count > 0)
-        gp_text_addf(out, "   the %s with most samples, with the code inlined there\n",
-                     s->lines->table ? "lines" : "instructions");
+        gp_text_addf(out, "   the %s with most samples%s%s\n",
+                     s->lines->table ? "lines" : "instructions",
+                     s->lines->table ? ", with the code inlined there" : ": ",
+                     s->lines->table ? "" : s->lines->no_lines);
     for (size_t i = 0; i < count; i++)
         add_line(s, &chosen[i], out);
 }

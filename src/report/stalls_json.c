@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LINES 50
+#define MOST_LINES 200
 #define MOST_INSTRUCTIONS 50
 #define LEAST_SHARE 0.01 /* of a line, with the code inlined there */
 
