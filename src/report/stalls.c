@@ -308,7 +308,7 @@ static void add_clause(const struct gp_stalls *s, size_t reason, struct gp_text 
         gp_text_addf(out, " (%s)", r->name);
     if (part >= NEARLY_ALL)
         gp_text_add(out, ", at ");
-    else if (part >= 0.5)
+    else if (part > 0.5)
         gp_text_add(out, ", most at ");
     else
         gp_text_addf(out, ", %.0f %% of it at ", 100 * part);

@@ -36,7 +36,7 @@ offsets() {
     [ "$status" -eq 0 ]
     [ "$(grep -c 'warps wait' <<<"$output")" -eq 1 ]
     [[ $output == *"
-   warps wait: 60 % for a load from memory (long_scoreboard), at +0x20; 20 % at a barrier, most at +0x20
+   warps wait: 60 % for a load from memory (long_scoreboard), at +0x20; 20 % at a barrier, 50 % of it at +0x20
 "* ]]
     run "$gpuprof" report --details run.jsonl
     [[ $(flat) == *"8000 samples in 2 runs, so shares are sure to ±1.1 points"*"60.0 % long_scoreboard waits for the result of a load"*"; 100 % of it at +0x20 20.0 % barrier "*" 15.0 % selected issues its instruction; 67 % of it at +0x10 the instructions with most samples"*" 70.0 % +0x20: long_scoreboard 60 %, barrier 10 % 20.0 % +0x30: barrier 10 %, selected 5.0 %"* ]]

@@ -35,6 +35,14 @@ samples() {
     [ "$sum" -eq "$(samples sum_shared sample_count)" ]
 }
 
+@test "the report at the end says why warps wait, and so does that of the profile" {
+    GPUPROF_DIAGNOSIS=full profiled "$programs/snippets_linked" sum_shared
+    grep '^   warps wait: .*(long_scoreboard).* at +0x[0-9a-f]* ([A-Z0-9]*)' "$log"
+    diff <(grep 'warps wait' "$log") <("$GPUPROF_BUILD/gpuprof" report "$profile" | grep 'warps wait')
+    "$GPUPROF_BUILD/gpuprof" source --sort heat "$profile" sum_shared >"$BATS_TEST_TMPDIR/hot"
+    grep '% *barrier .* BAR' "$BATS_TEST_TMPDIR/hot"
+}
+
 @test "counters are the same whether kernels are sampled or not, before and behind" {
     for case in freed written variables; do
         GPUPROF_DIAGNOSIS=off same_with_and_without "$programs/changes_linked" $case
