@@ -101,6 +101,11 @@ static bool is_one_of(const struct gp_instruction *i, enum gp_weight weight)
     }
 }
 
+bool gp_lines_is_wait(enum gp_weight weight)
+{
+    return weight >= GP_WEIGHT_FIRST_WAIT && weight < GP_WEIGHT_COUNT;
+}
+
 const void *gp_lines_code(const struct gp_lines *lines, const char *function, size_t *size)
 {
     static const char prefix[] = ".text.";
@@ -134,7 +139,7 @@ static bool instruction_at(const struct gp_lines *lines, const char *function, u
 
 bool gp_lines_in_code(enum gp_weight weight)
 {
-    return weight != GP_WEIGHT_NONE && kinds_of(weight) == 0;
+    return weight != GP_WEIGHT_NONE && !gp_lines_is_wait(weight) && kinds_of(weight) == 0;
 }
 
 bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t size, size_t at,
@@ -148,6 +153,8 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
         return gp_is_product_of_loaded(code, at, lines->source.cc);
     if (weight == GP_WEIGHT_HALVES)
         return gp_is_half_arithmetic(code, at, lines->source.cc);
+    if (weight == GP_WEIGHT_SCALAR_HALVES)
+        return gp_is_scalar_half_arithmetic(code, at, lines->source.cc);
     const struct gp_instruction i =
         gp_instruction_decode((const char *)code + at, lines->source.cc);
     return is_one_of(&i, weight);
@@ -181,6 +188,8 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
     const struct gp_code_counts *s = &lines->source;
     unsigned kinds = kinds_of(weight);
     double total = 0;
+    if (gp_lines_is_wait(weight))
+        return lines->waits ? lines->waits->shares[weight - GP_WEIGHT_FIRST_WAIT] : (double)NAN;
     if (!kinds)
         return count_in_code(lines, weight);
     if ((s->kinds & kinds) != kinds || s->launches == 0)
@@ -212,7 +221,7 @@ struct line_list {
 
 /* The innermost frame in the file of the kernel itself: a line of a header says little to its
  * caller, and the outermost frame may be several calls away. */
-static const struct gp_frame *own_frame(const struct gp_frame *frames, size_t count)
+const struct gp_frame *gp_own_frame(const struct gp_frame *frames, size_t count)
 {
     size_t i = 0;
     while (strcmp(frames[i].file, frames[count - 1].file) != 0)
@@ -239,7 +248,7 @@ static void add_to_line(struct line_list *list, const struct gp_lines *lines, co
     if (count > 0) {
         line.file = frames[0].file;
         line.number = frames[0].line;
-        const struct gp_frame *own = own_frame(frames, count);
+        const struct gp_frame *own = gp_own_frame(frames, count);
         line.caller = own->file;
         line.caller_number = own->line;
     }
@@ -275,39 +284,133 @@ static void add_from_code(struct line_list *list, const struct gp_lines *lines,
         add_to_line(list, lines, kernel, at, gp_lines_code_has(lines, code, size, at, weight));
 }
 
+/* The kind of samples that has the reason; GP_COUNT_KINDS for a wait with causes. */
+static enum gp_count_kind reason_of(enum gp_wait wait)
+{
+    switch (wait) {
+#define REASON(NAME, name, help) \
+    case GP_WAIT_##NAME:         \
+        return GP_STALL_##NAME;
+#define CAUSE(NAME, name, help)
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
+    default:
+        return GP_COUNT_KINDS;
+    }
+}
+
+/* A barrier is the line of its wait, and the last warps to come are the cause. */
+static bool is_named_by_wait(enum gp_wait wait)
+{
+    return wait == GP_WAIT_BARRIERS;
+}
+
+static void add_from_waits(struct line_list *list, const struct gp_lines *lines, enum gp_wait wait)
+{
+    const struct gp_code_counts *s = &lines->source;
+    const enum gp_count_kind reason = reason_of(wait);
+    for (size_t i = 0; reason != GP_COUNT_KINDS && i < s->instruction_count; i++)
+        add_to_line(list, lines, s->functions[s->instructions[i].function],
+                    s->instructions[i].offset, s->instructions[i].values[reason]);
+    for (size_t i = 0; i < lines->waits->count; i++) {
+        const struct gp_caused *c = &lines->waits->list[i];
+        if (c->wait == wait)
+            add_to_line(list, lines, s->functions[c->function],
+                        is_named_by_wait(wait) ? c->waiting : c->cause, c->parts);
+    }
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+/* The first of the heaviest; NULL where there is none. *equals: how many others are as heavy. */
+static const struct line *heaviest_of(const struct line_list *list, size_t *equals)
 {
-    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
     const struct line *heaviest = NULL;
-    if (list.lines && kinds_of(weight))
-        add_from_counts(&list, lines, weight);
-    else if (list.lines)
-        add_from_code(&list, lines, weight);
-    size_t equals = 0; /* which of these it is was not counted */
-    for (size_t i = 0; i < list.count; i++) {
-        const struct line *line = &list.lines[i];
+    *equals = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct line *line = &list->lines[i];
         if (heaviest && line->weight < heaviest->weight)
             continue;
         bool is_equal = heaviest && line->weight == heaviest->weight;
-        equals = is_equal ? equals + 1 : 0;
+        *equals = is_equal ? *equals + 1 : 0;
         heaviest = is_equal ? heaviest : line;
     }
-    if (heaviest && heaviest->file) {
-        bool elsewhere = strcmp(heaviest->file, heaviest->caller) != 0;
+    return heaviest;
+}
+
+static void add_line_text(const struct gp_lines *lines, const struct line *line,
+                          struct gp_text *out)
+{
+    if (line->file) {
+        bool elsewhere = strcmp(line->file, line->caller) != 0;
         if (elsewhere)
-            gp_text_addf(out, "%s:%u (", base_name(heaviest->caller), heaviest->caller_number);
-        gp_text_addf(out, "%s:%u%s", base_name(heaviest->file), heaviest->number,
-                     elsewhere ? ")" : "");
-    } else if (heaviest) {
-        bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
-        gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);
+            gp_text_addf(out, "%s:%u (", base_name(line->caller), line->caller_number);
+        gp_text_addf(out, "%s:%u%s", base_name(line->file), line->number, elsewhere ? ")" : "");
+    } else {
+        bool own = strcmp(line->function, lines->source.kernel) == 0;
+        gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : line->function, line->offset);
     }
+}
+
+/* The lines at the other end of the waits whose one end is at that line. */
+static void add_from_other_ends(struct line_list *list, const struct gp_lines *lines,
+                                enum gp_wait wait, const struct line *end)
+{
+    struct line one[1];
+    for (size_t i = 0; i < lines->waits->count; i++) {
+        const struct gp_caused *c = &lines->waits->list[i];
+        const char *function = lines->source.functions[c->function];
+        const bool by_wait = is_named_by_wait(wait);
+        struct line_list at = {.lines = one};
+        if (c->wait != wait)
+            continue;
+        add_to_line(&at, lines, function, by_wait ? c->waiting : c->cause, c->parts);
+        if (at.count == 1 && (is_same_line(&one[0], end) ||
+                              (!end->file && !one[0].file && one[0].offset == end->offset)))
+            add_to_line(list, lines, function, by_wait ? c->cause : c->waiting, c->parts);
+    }
+}
+
+/* Appends the line at the other end of the waits at `end`, where it is another one. */
+static void add_other_end(const struct gp_lines *lines, enum gp_wait wait, const struct line *end,
+                          struct gp_text *out)
+{
+    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    size_t equals;
+    if (list.lines)
+        add_from_other_ends(&list, lines, wait, end);
+    const struct line *other = heaviest_of(&list, &equals);
+    if (other && !is_same_line(other, end) && (other->file || other->offset != end->offset)) {
+        gp_text_add(out, is_named_by_wait(wait) ? ", for warps that come from " : ", waited for ");
+        if (!is_named_by_wait(wait) && other->file)
+            gp_text_add(out, "at ");
+        add_line_text(lines, other, out);
+    }
+    free(list.lines);
+}
+
+bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+{
+    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    const bool is_wait = gp_lines_is_wait(weight);
+    const enum gp_wait wait = is_wait ? weight - GP_WEIGHT_FIRST_WAIT : GP_WAIT_COUNT;
+    if (list.lines && is_wait && lines->waits)
+        add_from_waits(&list, lines, wait);
+    else if (list.lines && !is_wait && kinds_of(weight))
+        add_from_counts(&list, lines, weight);
+    else if (list.lines && !is_wait)
+        add_from_code(&list, lines, weight);
+    size_t equals; /* which of these it is was not counted */
+    const struct line *heaviest = heaviest_of(&list, &equals);
+    if (heaviest)
+        add_line_text(lines, heaviest, out);
+    if (heaviest && is_wait && reason_of(wait) == GP_COUNT_KINDS)
+        add_other_end(lines, wait, heaviest, out);
     if (equals > 0 && gp_lines_in_code(weight))
         gp_text_addf(out, " and %zu more line%s", equals, equals == 1 ? "" : "s");
     free(list.lines);

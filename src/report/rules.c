@@ -33,6 +33,12 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_MULTIPLY_ADDS] = "multiply_adds",
     [GP_WEIGHT_PRODUCTS] = "products",
     [GP_WEIGHT_HALVES] = "halves",
+    [GP_WEIGHT_SCALAR_HALVES] = "scalar_halves",
+#define REASON(NAME, name, help) [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = "waits_" name,
+#define CAUSE(NAME, name, help) [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = "waits_" name,
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
 };
 
 /* ---- free ------------------------------------------------------------------------------------ */

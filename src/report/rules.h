@@ -5,6 +5,7 @@
 
 #include "metrics/formula.h"
 #include "metrics/metrics.h"
+#include "report/waits.h"
 
 #include <stdbool.h>
 
@@ -58,7 +59,9 @@ enum gp_weight {
     GP_WEIGHT_MULTIPLY_ADDS,
     GP_WEIGHT_PRODUCTS, /* multiply-adds that sum products of two loaded numbers */
     GP_WEIGHT_HALVES,   /* arithmetic with numbers of 16 bits */
-    GP_WEIGHT_COUNT
+    GP_WEIGHT_SCALAR_HALVES, /* of these, one at a time */
+    GP_WEIGHT_FIRST_WAIT, /* the waits of report/waits.h, from here on */
+    GP_WEIGHT_COUNT = GP_WEIGHT_FIRST_WAIT + GP_WAIT_COUNT
 };
 
 struct gp_rule {

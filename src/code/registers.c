@@ -1,0 +1,122 @@
+#include "code/registers.h"
+
+#include "code/word_flow.h"
+
+#define FIRST_OF_CONTROL 0x13e
+#define LAST_OF_CONTROL 0x15e
+#define MATCH 0x1a1
+
+/* Bits 12 to 15. */
+bool gp_is_predicated(const uint64_t word[2])
+{
+    return gp_bits(word, 12, 4) != NO_PREDICATE;
+}
+
+static unsigned registers_of(unsigned bytes)
+{
+    return bytes > 4 ? (bytes + 3) / 4 : 1;
+}
+
+/* Instructions that the kinds do not know: textures and matrices write up to four registers. */
+static unsigned written_by_other(unsigned opcode, int cc)
+{
+    if (is_between(opcode, FIRST_OF_CONTROL, LAST_OF_CONTROL) || opcode == DEPBAR ||
+        opcode == MEMBAR)
+        return 0;
+    return is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) || opcode == LDSM ||
+                   (opcode >= HMMA && opcode <= DMMA) || opcode == IMMA ||
+                   (opcode == VIADD && cc < 90)
+               ? MOST_IN_ROW
+               : 1;
+}
+
+static unsigned count_written(const uint64_t word[2], int cc)
+{
+    const struct gp_instruction i = gp_instruction_decode(word, cc);
+    switch (gp_word_kind_of(word, &i, cc)) {
+    case NOTHING:
+    case COMPARISON:
+    case STORE:
+    case TO_UNIFORM:
+    case SPECIAL_UNIFORM:
+        return 0;
+    case SPECIAL:
+    case ARITHMETIC:
+        return 1;
+    case DOUBLE:
+    case WIDE:
+        return 2;
+    case CONSTANT:
+    case LOAD:
+        return registers_of(i.bytes);
+    case ATOMIC:
+        return i.op == GP_OP_RED ? 0 : registers_of(i.bytes);
+    default:
+        return written_by_other(i.opcode & OPCODE_MASK, cc);
+    }
+}
+
+struct gp_register_range gp_registers_written(const uint64_t word[2], int cc)
+{
+    const struct gp_register_range written = {gp_bits(word, 16, 8), count_written(word, cc)};
+    return written.first == NO_REGISTER ? (struct gp_register_range){0} : written;
+}
+
+/* The widths of up to three operands, which stand in bits 24, 32 and 64. */
+static void widths_of(const uint64_t word[2], int cc, unsigned widths[GP_MOST_OPERANDS])
+{
+    const struct gp_instruction i = gp_instruction_decode(word, cc);
+    const bool has_register = gp_bits(word, 9, 3) == 1;
+    const bool third_is_elsewhere = gp_third_is_elsewhere(word);
+    unsigned middle = 1, last = 1;
+    widths[0] = 1;
+    switch (gp_word_kind_of(word, &i, cc)) {
+    case NOTHING:
+    case SPECIAL:
+    case SPECIAL_UNIFORM:
+        widths[0] = middle = last = 0;
+        break;
+    case DOUBLE:
+        widths[0] = middle = last = 2;
+        break;
+    case WIDE:
+        *(third_is_elsewhere ? &middle : &last) = 2;
+        break;
+    case LOAD:
+    case STORE:
+    case ATOMIC: {
+        const bool is_short = i.op == GP_OP_LDS || i.op == GP_OP_STS || i.op == GP_OP_LDL ||
+                              i.op == GP_OP_STL || i.op == GP_OP_ATOMS;
+        widths[0] = is_short ? 1 : 2;
+        middle = last = 0;
+        break;
+    }
+    case CONSTANT:
+    case TO_UNIFORM:
+        middle = last = 0;
+        break;
+    case UNKNOWN:
+    case UNKNOWABLE:
+        if (is_between(i.opcode & OPCODE_MASK, FIRST_TEXTURE, LAST_TEXTURE))
+            widths[0] = middle = MOST_IN_ROW;
+        break;
+    default:
+        break;
+    }
+    widths[1] = has_register ? middle : 0;
+    widths[2] = last;
+}
+
+unsigned gp_registers_read(const uint64_t word[2], int cc,
+                           struct gp_register_range operands[GP_MOST_OPERANDS])
+{
+    static const uint8_t bits[GP_MOST_OPERANDS] = {24, 32, 64};
+    unsigned widths[GP_MOST_OPERANDS], count = 0;
+    widths_of(word, cc, widths);
+    for (unsigned o = 0; o < GP_MOST_OPERANDS; o++) {
+        const unsigned first = gp_bits(word, bits[o], 8);
+        if (widths[o] > 0 && first != NO_REGISTER)
+            operands[count++] = (struct gp_register_range){first, widths[o]};
+    }
+    return count;
+}
