@@ -4,8 +4,9 @@
 
 #define FCHK 0x102
 
-/* Bits 9 to 11: an operand is a number, in bits 32 to 63. */
-#define WITH_NUMBER 4u
+/* Bits 9 to 11: the second or the third operand is a number, in bits 32 to 63. */
+#define SECOND_IS_NUMBER 4u
+#define THIRD_IS_NUMBER 2u
 
 /* The numbers, as ptxas of CUDA 12 and 13 writes them for compute capability 7.5 to 12.0. */
 bool gp_is_accurate_function(const uint64_t word[2])
@@ -14,7 +15,7 @@ bool gp_is_accurate_function(const uint64_t word[2])
     const unsigned opcode = gp_bits(word, 0, 9);
     if (opcode == FCHK) /* a quotient: may its operands be too large or too small? */
         return true;
-    if (gp_bits(word, 9, 3) != WITH_NUMBER)
+    if (gp_bits(word, 9, 3) != SECOND_IS_NUMBER && gp_bits(word, 9, 3) != THIRD_IS_NUMBER)
         return false;
     switch (opcode) {
     case FMUL:

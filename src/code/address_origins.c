@@ -95,26 +95,6 @@ static bool visit(void *user, size_t n)
     return gp_is_predicated(word); /* else this is its only origin on this way */
 }
 
-/* The narrowest stretch of code that holds n and ends in a branch to its begin; the whole code where
- * there is none. */
-static void find_loop(struct following *f, size_t n)
-{
-    const struct gp_paths *p = f->p;
-    f->first_of_loop = 0;
-    f->last_of_loop = p->count;
-    for (size_t end = n; end < p->count; end++) {
-        uint64_t word[2];
-        gp_paths_word(p, end, word);
-        const int64_t jump = gp_instruction_jump(word, p->cc);
-        const int64_t begin = (int64_t)end + jump / GP_INSTRUCTION_BYTES;
-        if (gp_bits(word, 0, 9) == BRA && jump < 0 && begin >= 0 && begin <= (int64_t)n &&
-            end - (size_t)begin < f->last_of_loop - f->first_of_loop) {
-            f->first_of_loop = (size_t)begin;
-            f->last_of_loop = end;
-        }
-    }
-}
-
 struct gp_address_origins gp_address_origins_of(struct gp_paths *p, size_t n)
 {
     struct following f = {.p = p};
@@ -122,7 +102,7 @@ struct gp_address_origins gp_address_origins_of(struct gp_paths *p, size_t n)
     if (n >= p->count)
         return f.origins;
     gp_paths_word(p, n, word);
-    find_loop(&f, n);
+    gp_paths_loop(p, n, &f.first_of_loop, &f.last_of_loop);
     want_operands(&f, n, word);
     for (size_t i = 0; i < f.count; i++) {
         f.reg = f.list[i].reg;

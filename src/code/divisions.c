@@ -223,6 +223,8 @@ static size_t end_of(const struct code *c, size_t n)
 /* Those that hold a reciprocal are divisions as a whole, with their calls. */
 static void mark_calls(struct code *c)
 {
+    int64_t last = -1; /* target: calls of one subroutine follow each other */
+    bool last_divides = false;
     for (size_t n = 0; n < c->count; n++) {
         uint64_t word[2];
         read_word(c, n, word);
@@ -230,6 +232,10 @@ static void mark_calls(struct code *c)
         const int64_t to = (int64_t)n + jump / GP_INSTRUCTION_BYTES;
         if (gp_bits(word, 0, 9) != CALL_RELATIVE || to < 0 || to >= (int64_t)c->count)
             continue;
+        if (to == last) {
+            c->marks[n] |= last_divides;
+            continue;
+        }
         const size_t end = end_of(c, (size_t)to);
         bool divides = false;
         for (size_t i = (size_t)to; i < end && !divides; i++) {
@@ -239,6 +245,8 @@ static void mark_calls(struct code *c)
         for (size_t i = (size_t)to; divides && i <= end && i < c->count; i++)
             c->marks[i] = true;
         c->marks[n] |= divides;
+        last = to;
+        last_divides = divides;
     }
 }
 

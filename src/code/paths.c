@@ -179,6 +179,52 @@ static bool fill(struct gp_paths *p, uint32_t *ends, bool *orphans)
     return true;
 }
 
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* More loops of a function are left out, the shortest ones. */
+#define MOST_LOOPS 1024
+
+struct loop {
+    uint32_t first, last;
+};
+
+static int longest_first(const void *x, const void *y)
+{
+    const struct loop *a = x, *b = y;
+    const uint32_t one = a->last - a->first, other = b->last - b->first;
+    return one != other ? (one < other ? 1 : -1) : (a->first > b->first) - (a->first < b->first);
+}
+
+/* The shortest loops are written last. */
+static bool find_loops(struct gp_paths *p)
+{
+    struct loop *list = calloc(MOST_LOOPS, sizeof(*list));
+    size_t count = 0;
+    p->loops = calloc(p->count + 1, 2 * sizeof(*p->loops));
+    for (size_t n = 0; list && n < p->count && count < MOST_LOOPS; n++) {
+        const size_t first = opcode_at(p, n) == BRA ? target_of(p, n) : p->count;
+        if (first < n)
+            list[count++] = (struct loop){(uint32_t)first, (uint32_t)n};
+    }
+    if (list && count > 0)
+        qsort(list, count, sizeof(*list), longest_first);
+    for (size_t l = 0; list && p->loops && l < count; l++)
+        for (size_t n = list[l].first; n <= list[l].last; n++) {
+            p->loops[2 * n] = list[l].first;
+            p->loops[2 * n + 1] = list[l].last;
+        }
+    free(list);
+    return list && p->loops;
+}
+
+bool gp_paths_loop(const struct gp_paths *p, size_t n, size_t *first, size_t *last)
+{
+    const bool found = p->loops[2 * n + 1] > p->loops[2 * n];
+    *first = found ? p->loops[2 * n] : 0;
+    *last = found ? p->loops[2 * n + 1] : p->count;
+    return found;
+}
+
 struct gp_paths *gp_paths_open(const void *code, size_t size, int cc)
 {
     if (size > GP_LONGEST_CODE)
@@ -195,7 +241,8 @@ struct gp_paths *gp_paths_open(const void *code, size_t size, int cc)
     uint32_t *ends = calloc(p->count + 1, sizeof(*ends));
     bool *orphans = calloc(p->count + 1, sizeof(*orphans));
     const bool made =
-        p->starts && p->visited && p->waiting && ends && orphans && fill(p, ends, orphans);
+        p->starts && p->visited && p->waiting && ends && orphans &&
+                      fill(p, ends, orphans) && find_loops(p);
     free(ends);
     free(orphans);
     if (made)
@@ -210,6 +257,7 @@ void gp_paths_close(struct gp_paths *p)
         return;
     free(p->starts);
     free(p->list);
+    free(p->loops);
     free(p->visited);
     free(p->waiting);
     free(p);

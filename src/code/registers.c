@@ -4,7 +4,18 @@
 
 #define FIRST_OF_CONTROL 0x13e
 #define LAST_OF_CONTROL 0x15e
-#define MATCH 0x1a1
+/* Of the uniform datapath: they write registers of its own. */
+#define FIRST_UNIFORM 0x04c
+#define LAST_UNIFORM 0x05e
+#define NEXT_UNIFORM 0x082
+#define END_OF_UNIFORM 0x0cc
+#define REDUX 0x1c4
+#define VIMNMX 0x048
+/* Of one operand: FLO, BREV, conversions, MUFU, POPC. */
+#define FIRST_OF_ONE 0x100
+#define LAST_OF_ONE 0x109
+#define FIRST_WIDE_OF_ONE 0x110
+#define LAST_WIDE_OF_ONE 0x113
 
 /* Bits 12 to 15. */
 bool gp_is_predicated(const uint64_t word[2])
@@ -17,11 +28,19 @@ static unsigned registers_of(unsigned bytes)
     return bytes > 4 ? (bytes + 3) / 4 : 1;
 }
 
+/* Bits 73 to 75. */
+static unsigned constant_bytes(const uint64_t word[2])
+{
+    static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+    return bytes[gp_bits(word, 73, 3)];
+}
+
 /* Instructions that the kinds do not know: textures and matrices write up to four registers. */
 static unsigned written_by_other(unsigned opcode, int cc)
 {
     if (is_between(opcode, FIRST_OF_CONTROL, LAST_OF_CONTROL) || opcode == DEPBAR ||
-        opcode == MEMBAR)
+        opcode == MEMBAR || is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM) ||
+        is_between(opcode, NEXT_UNIFORM, END_OF_UNIFORM) || opcode == R2UR || opcode == REDUX)
         return 0;
     return is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) || opcode == LDSM ||
                    (opcode >= HMMA && opcode <= DMMA) || opcode == IMMA ||
@@ -47,6 +66,7 @@ static unsigned count_written(const uint64_t word[2], int cc)
     case WIDE:
         return 2;
     case CONSTANT:
+        return registers_of(constant_bytes(word));
     case LOAD:
         return registers_of(i.bytes);
     case ATOMIC:
@@ -107,15 +127,53 @@ static void widths_of(const uint64_t word[2], int cc, unsigned widths[GP_MOST_OP
     widths[2] = last;
 }
 
+/* Fields that no operand of the instruction uses may name any register. */
+enum { IN_24 = 1, IN_32 = 2, IN_64 = 4 };
+
+static unsigned used_fields(unsigned opcode, int cc)
+{
+    switch (opcode) {
+    case MOV:
+    case IABS:
+    case I2FP:
+        return IN_32;
+    case FMUL:
+    case FADD:
+    case FMNMX:
+    case SEL:
+    case FSEL:
+    case IMNMX:
+    case VIMNMX:
+    case HADD2:
+    case HMUL2:
+    case DMUL:
+    case FSETP:
+    case DSETP:
+        return IN_24 | IN_32;
+    case IADD:
+        return cc < 100 ? IN_24 | IN_32 | IN_64 : IN_24 | IN_32;
+    case VIADD:
+        return cc < 90 ? IN_24 | IN_32 | IN_64 : IN_24 | IN_32;
+    case DADD:
+        return IN_24 | IN_64;
+    default:
+        return is_between(opcode, FIRST_OF_ONE, LAST_OF_ONE) ||
+                       is_between(opcode, FIRST_WIDE_OF_ONE, LAST_WIDE_OF_ONE)
+                   ? IN_32
+                   : IN_24 | IN_32 | IN_64;
+    }
+}
+
 unsigned gp_registers_read(const uint64_t word[2], int cc,
                            struct gp_register_range operands[GP_MOST_OPERANDS])
 {
     static const uint8_t bits[GP_MOST_OPERANDS] = {24, 32, 64};
     unsigned widths[GP_MOST_OPERANDS], count = 0;
     widths_of(word, cc, widths);
+    const unsigned used = used_fields(gp_bits(word, 0, 9), cc);
     for (unsigned o = 0; o < GP_MOST_OPERANDS; o++) {
         const unsigned first = gp_bits(word, bits[o], 8);
-        if (widths[o] > 0 && first != NO_REGISTER)
+        if (widths[o] > 0 && first != NO_REGISTER && used & 1u << o)
             operands[count++] = (struct gp_register_range){first, widths[o]};
     }
     return count;

@@ -209,6 +209,19 @@ static void find_setters(struct search *s, struct gp_paths *p, size_t n, unsigne
     }
 }
 
+/* An instruction in a loop waits for those before the loop once, and for those in it each time. */
+static void prefer_loop(struct search *s, size_t n)
+{
+    size_t first, last, kept = 0;
+    if (!gp_paths_loop(s->p, n, &first, &last))
+        return;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->found[i] >= first && s->found[i] <= last)
+            s->found[kept++] = s->found[i];
+    if (kept > 0)
+        s->count = kept;
+}
+
 size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint32_t *found,
                          size_t most)
 {
@@ -223,6 +236,7 @@ size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint
         s.any_queue = true;
         find_setters(&s, p, n, awaited);
     }
+    prefer_loop(&s, n);
     replace_by_copies(&s, p);
     return s.count;
 }

@@ -33,6 +33,7 @@ static const enum gp_wait wait_of[GP_COUNT_KINDS] = {
 struct function {
     struct gp_paths *paths; /* NULL: its code is not known */
     bool *divisions;        /* the instructions of them; NULL: not known */
+    uint8_t *origins;       /* of the addresses of instructions, as far as they are known */
     bool divides;           /* it is a subroutine that does nothing else */
     const struct gp_instruction_counts **counts; /* by instruction; NULL: nothing was counted */
 };
@@ -75,6 +76,18 @@ static void add(struct finding *g, enum gp_wait wait, uint32_t cause, uint32_t w
 
 /* ---- one instruction ------------------------------------------------------------------------- */
 
+enum { ORIGINS_KNOWN = 1, IS_LOADED = 2, DIFFERS_IN_LANES = 4 };
+
+static unsigned origins_of(const struct function *f, size_t n)
+{
+    if (!f->origins[n]) {
+        const struct gp_address_origins o = gp_address_origins_of(f->paths, n);
+        f->origins[n] = (uint8_t)(ORIGINS_KNOWN | (o.is_loaded ? IS_LOADED : 0) |
+                                  (o.differs_in_lanes ? DIFFERS_IN_LANES : 0));
+    }
+    return f->origins[n];
+}
+
 /* An instruction is the cause of that many samples at the one at hand, which may be itself. */
 static void blame(struct finding *g, uint32_t cause, uint64_t parts)
 {
@@ -103,9 +116,9 @@ static void blame(struct finding *g, uint32_t cause, uint64_t parts)
     if (wait == GP_WAIT_COUNT)
         return;
     add(g, wait, cause, g->n, parts);
-    if (wait == GP_WAIT_LOADS && gp_address_origins_of(g->f->paths, cause).is_loaded)
+    if (wait == GP_WAIT_LOADS && origins_of(g->f, cause) & IS_LOADED)
         add(g, GP_WAIT_CHAINS, cause, g->n, parts);
-    if (wait == GP_WAIT_CONSTANTS && gp_address_origins_of(g->f->paths, cause).differs_in_lanes)
+    if (wait == GP_WAIT_CONSTANTS && origins_of(g->f, cause) & DIFFERS_IN_LANES)
         add(g, GP_WAIT_LANE_CONSTANTS, cause, g->n, parts);
 }
 
@@ -219,8 +232,9 @@ static bool open_function(struct finding *g, uint32_t i)
         return true;
     f->paths = gp_paths_open(code, size, g->source->cc);
     f->divisions = calloc(size / GP_INSTRUCTION_BYTES, sizeof(*f->divisions));
+    f->origins = calloc(size / GP_INSTRUCTION_BYTES, sizeof(*f->origins));
     f->counts = calloc(size / GP_INSTRUCTION_BYTES, sizeof(struct gp_instruction_counts *));
-    if (!f->paths || !f->divisions || !f->counts)
+    if (!f->paths || !f->divisions || !f->origins || !f->counts)
         return false;
     gp_divisions_mark(code, size, g->source->cc, f->divisions);
     return true;
@@ -231,6 +245,7 @@ static void close_functions(struct finding *g)
     for (size_t i = 0; g->functions && i < g->source->function_count; i++) {
         gp_paths_close(g->functions[i].paths);
         free(g->functions[i].divisions);
+        free(g->functions[i].origins);
         free(g->functions[i].counts);
     }
     free(g->functions);
@@ -262,7 +277,7 @@ static void add_issued(struct finding *g, const struct gp_instruction_counts *c)
         return;
     gp_paths_word(g->f->paths, g->n, word);
     g->issued += c->values[GP_STALL_SELECTED];
-    if (gp_awaited_kind(word, g->source->cc) == GP_AWAITED_SPECIAL)
+    if (gp_awaited_kind(word, g->source->cc) == GP_AWAITED_SPECIAL && !g->f->divisions[g->n])
         g->issued_special += c->values[GP_STALL_SELECTED];
     if (gp_is_accurate_function(word))
         add(g, GP_WAIT_ACCURATE, g->n, g->n, c->values[GP_COUNT_SAMPLES] * GP_SAMPLE_PARTS);
