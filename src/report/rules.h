@@ -11,6 +11,7 @@
 
 #define GP_MOST_UNITS 16
 #define GP_MOST_TESTS 8
+#define GP_MOST_RULE_LINES 2
 
 /* A unit of the GPU: [bound NAME]. */
 struct gp_unit {
@@ -81,7 +82,7 @@ struct gp_rule {
     struct gp_test tests[GP_MOST_TESTS];
     struct gp_node *estimate; /* share of the kernel's time, 0 to 1 */
     struct gp_piece *evidence, *text;
-    enum gp_weight lines;
+    unsigned lines[GP_MOST_RULE_LINES]; /* enum gp_weight: the first of which a line is known */
     size_t line_test_count; /* a line is named only where these hold as well */
     struct gp_test line_tests[GP_MOST_TESTS];
     char *source;

@@ -7,6 +7,7 @@
 #include "report/sources.h"
 #include "report/table.h"
 
+#include "found.h"
 #include "h200.h"
 #include "sample.h"
 #include "shipped.h"
@@ -15,43 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The findings of one launch, beside nothing else. */
-struct found {
-    struct gp_metrics *metrics;
-    struct gp_summary *summary;
-    struct gp_rows rows;
-    struct gp_rules *rules;
-    struct gp_findings findings;
-};
-
-static const struct gp_lines *lines_of(void *user, const struct gp_row *row)
-{
-    return gp_sources_of(user, row->launch->kernel);
-}
-
-static void find(struct found *f, const struct sample *s, struct gp_sources *sources)
-{
-    struct gp_text problems = {0};
-    f->metrics = selected("default,stalls"); /* a counter that was not counted is absent */
-    f->summary = gp_summary_new(f->metrics);
-    gp_summary_device(f->summary, &h200);
-    gp_summary_launch(f->summary, &s->launch);
-    assert_true(gp_rows_make(&f->rows, f->summary));
-    f->rules = gp_rules_open(f->metrics, &problems);
-    assert_string_equal(gp_text_string(&problems), "");
-    assert_true(
-        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources));
-}
-
-static void forget(struct found *f)
-{
-    gp_findings_free(&f->findings);
-    gp_rules_close(f->rules);
-    gp_rows_free(&f->rows);
-    gp_summary_free(f->summary);
-    gp_metrics_close(f->metrics);
-}
 
 /* Instructions of one kernel: {offset, kind, value} ... */
 static struct gp_sources *
@@ -1510,6 +1474,10 @@ static void mistakes_in_rules_are_said_with_their_line(void **state)
               "my.ini:6: there is no rule 'latenc' that 'use = no' could leave out; did you mean "
               "latency?\n");
     complains("[a]\nuse = maybe\n", "my.ini:2: rule a: use: 'maybe' is none of yes, no\n");
+    complains("[a]\nlines = wait_loads\n",
+              "my.ini:2: rule a: lines: 'wait_loads' is not known; did you mean waits_loads?\n");
+    complains("[a]\nlines = waits_loads, sectors, local\n",
+              "my.ini:2: rule a: lines: there are too many\n");
     complains("x = 1\n", "my.ini:1: expected a rule's name in brackets first: [my_rule]\n");
     complains("[a\n", "my.ini:1: expected ']' after the rule's name\n");
     complains("[a-b]\n", "my.ini:1: 'a-b' is no name for a rule: use up to 48 letters, digits and "
