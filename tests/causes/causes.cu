@@ -285,6 +285,29 @@ KERNEL(none_divisions)(int *out, int n)
     out[I] = sum;
 }
 
+// Half precision: one number of 16 bits at a time, and two.
+KERNEL(halves_alone)(half *out, int n)
+{
+    half x = out[I], y = out[I + 1];
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        x = __hfma(x, y, x); // half: halves_alone
+        y = __hadd(y, x);
+    }
+    out[I] = x * y;
+}
+
+KERNEL(halves_in_pairs)(half2 *out, int n)
+{
+    half2 x = out[I], y = out[I + 1];
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        x = __hfma2(x, y, x);
+        y = __hadd2(y, x);
+    }
+    out[I] = x * y;
+}
+
 KERNEL(exchanges_of_a_sum)(float *out, int n)
 {
     float x = I;

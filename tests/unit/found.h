@@ -21,10 +21,12 @@ static const struct gp_lines *lines_of(void *user, const struct gp_row *row)
     return gp_sources_of(user, row->launch->kernel);
 }
 
-static void find(struct found *f, const struct sample *s, struct gp_sources *sources)
+/* With the metrics of that list; a counter that was not counted is absent. */
+static void find_of(struct found *f, const struct sample *s, struct gp_sources *sources,
+                    const char *list)
 {
     struct gp_text problems = {0};
-    f->metrics = selected("default,stalls"); /* a counter that was not counted is absent */
+    f->metrics = selected(list);
     f->summary = gp_summary_new(f->metrics);
     gp_summary_device(f->summary, &h200);
     gp_summary_launch(f->summary, &s->launch);
@@ -33,6 +35,11 @@ static void find(struct found *f, const struct sample *s, struct gp_sources *sou
     assert_string_equal(gp_text_string(&problems), "");
     assert_true(
         gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources));
+}
+
+static inline void find(struct found *f, const struct sample *s, struct gp_sources *sources)
+{
+    find_of(f, s, sources, "default,stalls");
 }
 
 static void forget(struct found *f)

@@ -485,6 +485,17 @@ static void the_limit_of_occupancy_is_named_where_warps_wait(void **state)
     first_advice_is(&s, NULL, "latency", "occupancy_shared");
 }
 
+static bool is_advised(const struct sample *s, const char *rule)
+{
+    struct found f;
+    bool found = false;
+    find(&f, s, NULL);
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        found = found || strcmp(f.findings.advice.list[i].rule->name, rule) == 0;
+    forget(&f);
+    return found;
+}
+
 static void uneven_sms_are_named(void **state)
 {
     (void)state;
@@ -498,6 +509,14 @@ static void uneven_sms_are_named(void **state)
     first_advice_is(&s, NULL, "issue", "tail");
     s.launch.grid[0] = 1320;
     first_advice_is(&s, NULL, "issue", "imbalance");
+    /* One block more than all SMs hold: the last wave is short, as the block has an SM alone. */
+    make_sample(&s, "k");
+    s.launch.grid[0] = 132 * 8 + 1;
+    set(&s, "sm__cycles_active.max", 1.13 * CYCLES);
+    set(&s, "gpc__cycles_elapsed.max", 1.13 * CYCLES);
+    first_advice_is(&s, NULL, "latency", "tail");
+    s.launch.grid[0] = 132 * 80 + 1;
+    assert_false(is_advised(&s, "tail"));
 }
 
 static void divergence_atomics_and_local_memory_are_found(void **state)
@@ -622,17 +641,6 @@ static void make_warps_of_lanes(struct sample *s, unsigned blocks, double lanes)
     set(s, "smsp__inst_executed.sum", 0.01 * 4 * SMS * CYCLES);
     set(s, "smsp__thread_inst_executed.sum", lanes * 0.01 * 4 * SMS * CYCLES);
     set(s, "smsp__thread_inst_executed_pred_on.sum", lanes * 0.01 * 4 * SMS * CYCLES);
-}
-
-static bool is_advised(const struct sample *s, const char *rule)
-{
-    struct found f;
-    bool found = false;
-    find(&f, s, NULL);
-    for (size_t i = 0; i < f.findings.advice.count; i++)
-        found = found || strcmp(f.findings.advice.list[i].rule->name, rule) == 0;
-    forget(&f);
-    return found;
 }
 
 /* As myocyte does, in two blocks; and as lud_internal does not. */

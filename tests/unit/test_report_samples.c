@@ -319,6 +319,56 @@ static void the_mix_has_special_functions(void **state)
     assert_true(for_kernels("special_", a_pipe_of_special_functions) > 0);
 }
 
+/* ---- causes that no sample is needed for ----------------------------------------------------- */
+
+static const char *half_rule;
+static void halves_have_their_advice(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    wait_for_scoreboards(k);
+    take_in(k);
+    make_sample(&s, k->name);
+    set(&s, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 32 * 0.1 * 4 * SMS * CYCLES);
+    find(&f, &s, k->sources);
+    assert_int_equal(is_said(&f, "scalar_halves"), half_rule != NULL);
+    if (half_rule && !is_a_line_of(f.findings.advice.list[0].where, "half", k->name))
+        fail_msg("%s of %d: %s", k->name, k->cc, f.findings.advice.list[0].where);
+    forget(&f);
+}
+
+static void one_number_of_16_bits_at_a_time(void **state)
+{
+    (void)state;
+    half_rule = "scalar_halves";
+    assert_true(for_kernels("halves_alone", halves_have_their_advice) > 0);
+    half_rule = NULL;
+    assert_true(for_kernels("halves_in_pairs", halves_have_their_advice) > 0);
+}
+
+static void kernels_that_read_the_hosts_memory(void **state)
+{
+    (void)state;
+    static const char list[] = "default,sysmem_read_bytes,sysmem_write_bytes";
+    for (int reads = 0; reads < 2; reads++) {
+        struct sample s;
+        struct found f;
+        make_sample_of(&s, "k", list);
+        set(&s, "lts__t_sectors_aperture_sysmem_op_read.sum", reads ? 1e6 : 10);
+        set(&s, "lts__t_bytes.sum", 40e6);
+        find_of(&f, &s, NULL, list);
+        assert_int_equal(is_said(&f, "host_memory"), reads);
+        forget(&f);
+    }
+    /* Not counted. */
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    find(&f, &s, NULL);
+    assert_false(is_said(&f, "host_memory"));
+    forget(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +382,8 @@ int main(void)
         cmocka_unit_test(few_warps_have_their_own_advice),
         cmocka_unit_test(scattered_loads_have_their_own_advice),
         cmocka_unit_test(the_mix_has_special_functions),
+        cmocka_unit_test(one_number_of_16_bits_at_a_time),
+        cmocka_unit_test(kernels_that_read_the_hosts_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
