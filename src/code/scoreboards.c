@@ -26,9 +26,10 @@ enum {
 
 static enum gp_awaited kind_of_other(const uint64_t word[2], unsigned opcode)
 {
-    if (is_between(opcode, FIRST_SPECIAL, LAST_SPECIAL) ||
-        is_between(opcode, FIRST_WIDE_CONVERSION, LAST_WIDE_CONVERSION))
+    if (is_between(opcode, FIRST_SPECIAL, LAST_SPECIAL))
         return GP_AWAITED_SPECIAL;
+    if (is_between(opcode, FIRST_WIDE_CONVERSION, LAST_WIDE_CONVERSION))
+        return GP_AWAITED_DOUBLE;
     if (is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) ||
         is_between(opcode, FIRST_OF_SURFACES, LAST_OF_SURFACES) || opcode == SUQUERY)
         return GP_AWAITED_TEXTURE;

@@ -19,11 +19,11 @@ enum gp_awaited {
     GP_AWAITED_SHARED,
     GP_AWAITED_SHARED_ATOMIC,
     GP_AWAITED_CONSTANT, /* by an address in a register */
-    GP_AWAITED_PARAMETER /* a constant by its number */,
-    GP_AWAITED_SPECIAL,   /* MUFU, conversions, counts of bits */
+    GP_AWAITED_PARAMETER, /* a constant by its number */
+    GP_AWAITED_SPECIAL,   /* MUFU, conversions of 32 bits, counts of bits */
     GP_AWAITED_EXCHANGE,  /* between lanes: SHFL, REDUX, MATCH */
     GP_AWAITED_REGISTER,  /* a special register */
-    GP_AWAITED_DOUBLE,    /* FP64 */
+    GP_AWAITED_DOUBLE,    /* FP64, and conversions from and to it */
     GP_AWAITED_MATRIX,
 };
 

@@ -376,6 +376,14 @@ static void add_from_other_ends(struct line_list *list, const struct gp_lines *l
     }
 }
 
+/* Whether two ends of a wait are in different lines of the kernel's own file. */
+static bool is_elsewhere(const struct line *a, const struct line *b)
+{
+    if (!a->file || !b->file)
+        return a->file || b->file || a->offset != b->offset;
+    return a->caller_number != b->caller_number || strcmp(a->caller, b->caller) != 0;
+}
+
 /* Appends the line at the other end of the waits at `end`, where it is another one. */
 static void add_other_end(const struct gp_lines *lines, enum gp_wait wait, const struct line *end,
                           struct gp_text *out)
@@ -385,7 +393,7 @@ static void add_other_end(const struct gp_lines *lines, enum gp_wait wait, const
     if (list.lines)
         add_from_other_ends(&list, lines, wait, end);
     const struct line *other = heaviest_of(&list, &equals);
-    if (other && !is_same_line(other, end) && (other->file || other->offset != end->offset)) {
+    if (other && is_elsewhere(other, end)) {
         gp_text_add(out, is_named_by_wait(wait) ? ", for warps that come from " : ", waited for ");
         if (!is_named_by_wait(wait) && other->file)
             gp_text_add(out, "at ");

@@ -45,7 +45,7 @@ template <class T> __global__ void divide_before(T *out, T width, int rounds)
 {
     T at = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
 #pragma unroll 1
-    for (int r = 0; r < rounds; r++) {
+    for (int r = 0; r < rounds; r++) { // defect: divide_long
         const T row = at / width, column = at % width; // defect: divide divide_long
         sum += row ^ column;
         at += 7919;
@@ -255,7 +255,7 @@ __global__ void indirect_before(float *out, const float *in, const int *index, i
     float sum = 0;
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
-        const int i = (blockIdx.x * blockDim.x + threadIdx.x + r * gridDim.x * blockDim.x) % n;
+        const int i = (blockIdx.x * blockDim.x + threadIdx.x + r * gridDim.x * blockDim.x) & (n - 1);
         sum = sum * 0.5f + in[index[i]]; // defect: indirect
         asm volatile("" : "+f"(sum));
     }
@@ -269,7 +269,7 @@ __global__ void indirect_after(float *out, const float *in, const int *index, in
         int at[8];
 #pragma unroll
         for (int k = 0; k < 8; k++)
-            at[k] = index[(blockIdx.x * blockDim.x + threadIdx.x + (r + k) * gridDim.x * blockDim.x) % n];
+            at[k] = index[(blockIdx.x * blockDim.x + threadIdx.x + (r + k) * gridDim.x * blockDim.x) & (n - 1)];
 #pragma unroll
         for (int k = 0; k < 8; k++)
             sum = sum * 0.5f + in[at[k]];
@@ -286,7 +286,7 @@ static void indirect(bool before)
         (before ? indirect_before : indirect_after)<<<sms * 2, 256>>>(out, in, index, 256, n);
 }
 
-// ---- 10 histogram: all lanes count in one word of shared memory -------------------------------------------------
+// ---- 10 histogram: lanes count in two words of shared memory, and in registers of their own ---------------------
 __global__ void histogram_before(unsigned *out, int rounds)
 {
     __shared__ unsigned counts[64];
@@ -295,8 +295,8 @@ __global__ void histogram_before(unsigned *out, int rounds)
     __syncthreads();
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
-        const unsigned old = atomicAdd(&counts[r % 2], 1u + (threadIdx.x & r)); // defect: histogram
-        asm volatile("" ::"r"(old));
+        const unsigned bin = (threadIdx.x * 2654435761u ^ r * 40503u) >> 9 & 1;
+        atomicAdd(&counts[bin], bin + r); // defect: histogram
     }
     __syncthreads();
     if (threadIdx.x < 64)
@@ -310,10 +310,10 @@ __global__ void histogram_after(unsigned *out, int rounds)
     __syncthreads();
     unsigned own[2] = {};
 #pragma unroll 1
-    for (int r = 0; r < rounds; r += 2) {
-        own[0] += 1u + (threadIdx.x & r);
-        own[1] += 1u + (threadIdx.x & (r + 1));
-        asm volatile("" : "+r"(own[0]), "+r"(own[1]));
+    for (int r = 0; r < rounds; r++) {
+        const unsigned bin = (threadIdx.x * 2654435761u ^ r * 40503u) >> 9 & 1;
+        own[0] += bin ? 0 : r;
+        own[1] += bin ? bin + r : 0;
     }
     for (int k = 0; k < 2; k++)
         atomicAdd(&counts[k], own[k]);
