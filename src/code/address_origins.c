@@ -60,8 +60,8 @@ static void take_origin(struct following *f, size_t n, const uint64_t word[2])
     case GP_AWAITED_LOAD:
     case GP_AWAITED_ATOMIC:
     case GP_AWAITED_TEXTURE:
-        f->origins.is_loaded |= is_between((unsigned)n, (unsigned)f->first_of_loop,
-                                           (unsigned)f->last_of_loop);
+        f->origins.is_loaded |=
+            is_between((unsigned)n, (unsigned)f->first_of_loop, (unsigned)f->last_of_loop);
         f->origins.differs_in_lanes = true;
         break;
     case GP_AWAITED_LOCAL: /* a register that was spilled, of any origin */

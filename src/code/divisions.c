@@ -252,8 +252,7 @@ static void mark_calls(struct code *c)
 
 void gp_divisions_mark(const void *code, size_t size, int cc, bool *marks)
 {
-    struct code c = {
-        .bytes = code, .count = size / GP_INSTRUCTION_BYTES, .cc = cc, .marks = marks};
+    struct code c = {.bytes = code, .count = size / GP_INSTRUCTION_BYTES, .cc = cc, .marks = marks};
     mark_inlined(&c);
     mark_calls(&c);
 }

@@ -35,9 +35,9 @@ static bool never_goes_on(const struct gp_paths *p, size_t n)
     uint64_t word[2];
     gp_paths_word(p, n, word);
     const unsigned opcode = gp_bits(word, 0, 9);
-    const bool always =
-        gp_bits(word, 12, 4) == NO_PREDICATE && gp_bits(word, 87, 4) == NO_PREDICATE &&
-        (opcode != BRA || gp_bits(word, 91, 5) == 0);
+    const bool always = gp_bits(word, 12, 4) == NO_PREDICATE &&
+                        gp_bits(word, 87, 4) == NO_PREDICATE &&
+                        (opcode != BRA || gp_bits(word, 91, 5) == 0);
     return always && (opcode == BRA || opcode == EXIT || opcode == RET || opcode == KILL ||
                       opcode == JMP || goes_by_table(opcode));
 }
@@ -240,8 +240,7 @@ struct gp_paths *gp_paths_open(const void *code, size_t size, int cc)
     p->waiting = calloc(p->count + 1, sizeof(*p->waiting));
     uint32_t *ends = calloc(p->count + 1, sizeof(*ends));
     bool *orphans = calloc(p->count + 1, sizeof(*orphans));
-    const bool made =
-        p->starts && p->visited && p->waiting && ends && orphans &&
+    const bool made = p->starts && p->visited && p->waiting && ends && orphans &&
                       fill(p, ends, orphans) && find_loops(p);
     free(ends);
     free(orphans);

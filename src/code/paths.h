@@ -13,7 +13,7 @@ struct gp_paths {
     int cc;
     /* The instructions before number n: list[starts[n]] to list[starts[n + 1] - 1]. */
     uint32_t *starts, *list;
-    uint32_t *loops; /* two for each: the innermost loop around it, from the first to the last */
+    uint32_t *loops;   /* two for each: the innermost loop around it, from the first to the last */
     uint32_t *visited; /* by the walk of that number */
     uint32_t *waiting; /* of the walk: to be visited */
     uint32_t walk;
@@ -31,9 +31,9 @@ void gp_paths_close(struct gp_paths *p);
 /* The 128 bits of an instruction. */
 void gp_paths_word(const struct gp_paths *p, size_t n, uint64_t word[2]);
 
-/* The shortest stretch of code that holds number n and ends in a branch to its begin: from *first to
- * *last, of which there are two instructions or more. False where n is in no loop; then it is the
- * whole code. */
+/* The shortest stretch of code that holds number n and ends in a branch to its begin: from *first
+ * to *last, of which there are two instructions or more. False where n is in no loop; then it is
+ * the whole code. */
 bool gp_paths_loop(const struct gp_paths *p, size_t n, size_t *first, size_t *last);
 
 /* Visits the instructions before number n, those before these and so on, each once, the nearest

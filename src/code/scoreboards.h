@@ -18,7 +18,7 @@ enum gp_awaited {
     GP_AWAITED_COPY,    /* into shared memory, asynchronously; barriers that count its bytes */
     GP_AWAITED_SHARED,
     GP_AWAITED_SHARED_ATOMIC,
-    GP_AWAITED_CONSTANT, /* by an address in a register */
+    GP_AWAITED_CONSTANT,  /* by an address in a register */
     GP_AWAITED_PARAMETER, /* a constant by its number */
     GP_AWAITED_SPECIAL,   /* MUFU, conversions of 32 bits, counts of bits */
     GP_AWAITED_EXCHANGE,  /* between lanes: SHFL, REDUX, MATCH */
@@ -40,9 +40,9 @@ unsigned gp_scoreboards_set(const uint64_t word[2]);
 enum gp_queue { GP_QUEUE_LONG, GP_QUEUE_SHORT };
 
 /* Finds the instructions that number n of the code waits for in that queue: those that count up its
- * scoreboards on any way to it, behind the last wait for the same scoreboard; of an instruction in a
- * loop, those in the loop, where there are any. All of them where none is of that queue. Returns how many there are, at most `most`, in `found`, the nearest
- * first. */
+ * scoreboards on any way to it, behind the last wait for the same scoreboard; of an instruction in
+ * a loop, those in the loop, where there are any. All of them where none is of that queue. Returns
+ * how many there are, at most `most`, in `found`, the nearest first. */
 size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint32_t *found,
                          size_t most);
 

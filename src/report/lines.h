@@ -14,7 +14,7 @@ struct gp_lines {
     struct gp_line_table *table; /* NULL: `no_lines` says why */
     const char *no_lines;
     struct gp_waits *waits; /* NULL: it was not sampled */
-    bool hidden; /* folders and text of the source are not to be shown */
+    bool hidden;            /* folders and text of the source are not to be shown */
 };
 
 /* The count of that in one launch of the kernel, in the mean; for `local`, `fp64`, `matrix`,
@@ -40,8 +40,8 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
 /* The line that has most of that: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined
  * from another file; "at +0x1a0", from the kernel's begin, where there is no line information.
  * "file.cu:12 and 2 more lines" where as many instructions of the code are in each. Of a wait with
- * a cause, the line of the cause, with that of the wait where it is another one: "file.cu:12, waited
- * for at file.cu:14". False where nothing is known. */
+ * a cause, the line of the cause, with that of the wait where it is another one: "file.cu:12,
+ * waited for at file.cu:14". False where nothing is known. */
 bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
 
 /* The source of the kernel's first instruction, in the file of the kernel itself: its path as

@@ -85,9 +85,9 @@ static const struct operand_text of_lines[] = {
                                           "bits; to load or widen one is none"},
     [GP_WEIGHT_SCALAR_HALVES] = {"lines_scalar_halves",
                                  "instructions in the code: of these, with one number at a time"},
-#define REASON(NAME, name, help)              \
-    [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = { \
-        "waits_" name, "share of samples: warps wait " help},
+#define REASON(NAME, name, help)                                                         \
+    [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = {"waits_" name, "share of samples: warps " \
+                                                              "wait " help},
 #define CAUSE(NAME, name, help) REASON(NAME, name, help)
 #include "report/waits.def"
 #undef CAUSE
@@ -97,7 +97,7 @@ static const struct operand_text of_lines[] = {
 /* For each wait that has causes; NULL names for the others. */
 static const struct operand_text at_lines[GP_WAIT_COUNT] = {
 #define REASON(NAME, name, help)
-#define CAUSE(NAME, name, help)                                                             \
+#define CAUSE(NAME, name, help)                                                                 \
     [GP_WAIT_##NAME] = {"at_" name, "share of samples: all in lines with causes of waits_" name \
                                     ", and those that wait elsewhere"},
 #include "report/waits.def"

@@ -150,8 +150,7 @@ static bool visit_before_barrier(void *user, size_t n)
 {
     struct slowest *s = user;
     const struct gp_instruction_counts *c = s->f->counts[n];
-    const uint64_t samples =
-        c ? c->values[GP_COUNT_SAMPLES] - c->values[GP_STALL_BARRIER] : 0;
+    const uint64_t samples = c ? c->values[GP_COUNT_SAMPLES] - c->values[GP_STALL_BARRIER] : 0;
     if (samples > s->samples) {
         s->samples = samples;
         s->hottest = n;
@@ -316,10 +315,10 @@ struct at {
 static struct at line_of(const struct gp_lines *lines, uint32_t function, uint32_t offset)
 {
     struct gp_frame frames[GP_MOST_FRAMES];
-    const size_t count =
-        lines->table ? gp_line_table_find(lines->table, lines->source.functions[function], offset,
-                                          frames, GP_MOST_FRAMES)
-                     : 0;
+    const size_t count = lines->table
+                             ? gp_line_table_find(lines->table, lines->source.functions[function],
+                                                  offset, frames, GP_MOST_FRAMES)
+                             : 0;
     if (count == 0)
         return (struct at){.function = function, .number = offset};
     const struct gp_frame *own = gp_own_frame(frames, count);

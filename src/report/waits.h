@@ -30,12 +30,12 @@ struct gp_caused {
 #define GP_SAMPLE_PARTS 840u /* can be divided by all numbers to 8 */
 
 struct gp_waits {
-    uint64_t samples;              /* all */
-    double shares[GP_WAIT_COUNT];  /* of all samples, 0 to 1 */
+    uint64_t samples;               /* all */
+    double shares[GP_WAIT_COUNT];   /* of all samples, 0 to 1 */
     double at_lines[GP_WAIT_COUNT]; /* the share of all samples, waits or not, that stand in lines
                                      * with a cause, or wait for one */
-    double issued_special; /* the share of special functions and conversions of all instructions that
-                            * were issued */
+    double issued_special; /* the share of special functions and conversions of all instructions
+                            * that were issued */
     struct gp_caused *list;
     size_t count, capacity;
 };

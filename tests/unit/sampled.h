@@ -1,5 +1,5 @@
-/* The kernels of tests/causes/causes.cu, as nvcc made them, with samples as if their warps waited at
- * every instruction that waits for a scoreboard. */
+/* The kernels of tests/causes/causes.cu, as nvcc made them, with samples as if their warps waited
+ * at every instruction that waits for a scoreboard. */
 #ifndef GPUPROF_TESTS_SAMPLED_H
 #define GPUPROF_TESTS_SAMPLED_H
 
@@ -22,15 +22,15 @@ static char *read_cubin(int cc, size_t *size)
     return read_beside(name, size);
 }
 
-/* The line of causes.cu that ends in "// WHAT: KERNEL", from that line on; 0: there is none. */
-static unsigned line_of(const char *what, const char *kernel, unsigned after)
+/* The line of causes.cu that ends in "// MARK: KERNEL", from that line on; 0: there is none. */
+static unsigned line_of(const char *kind, const char *kernel, unsigned after)
 {
     char path[4096], mark[128];
     size_t size;
     unsigned line = 1, found = 0;
     snprintf(path, sizeof(path), "%s", __FILE__);
     strcpy(strstr(path, "unit/"), "causes/" SOURCE);
-    snprintf(mark, sizeof(mark), "// %s: %s\n", what, kernel);
+    snprintf(mark, sizeof(mark), "// %s: %s\n", kind, kernel);
     char *text = read_if_there(path, &size);
     assert_non_null(text);
     for (char *p = text, *end; (end = strchr(p, '\n')) && !found; p = end + 1, line++) {
@@ -185,9 +185,9 @@ static unsigned for_kernels(const char *begin, void (*check)(struct kernel *k))
     return kernels;
 }
 
-static bool is_a_line_of(const char *where, const char *what, const char *kernel)
+static bool is_a_line_of(const char *where, const char *kind, const char *kernel)
 {
-    for (unsigned line = 0; (line = line_of(what, kernel, line)) > 0;) {
+    for (unsigned line = 0; (line = line_of(kind, kernel, line)) > 0;) {
         char text[64];
         snprintf(text, sizeof(text), "%s:%u", SOURCE, line);
         const size_t length = strlen(text);

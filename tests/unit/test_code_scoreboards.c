@@ -20,12 +20,12 @@
 
 /* An instruction of a result and two operands; it counts its result by a scoreboard, and waits for
  * those of the mask. */
-#define INSTRUCTION(opcode, d, a, b, third, result, mask)                                        \
-    {                                                                                           \
-        (opcode) | (uint64_t)NONE << 12 | (uint64_t)(d) << 16 | (uint64_t)(a) << 24 |           \
-            (uint64_t)(b) << 32,                                                                \
-            (uint64_t)(third) | (uint64_t)(result) << 46 | (uint64_t)NONE << 49 |               \
-                (uint64_t)(mask) << 52                                                          \
+#define INSTRUCTION(opcode, d, a, b, third, result, mask)                             \
+    {                                                                                 \
+        (opcode) | (uint64_t)NONE << 12 | (uint64_t)(d) << 16 | (uint64_t)(a) << 24 | \
+            (uint64_t)(b) << 32,                                                      \
+            (uint64_t)(third) | (uint64_t)(result) << 46 | (uint64_t)NONE << 49 |     \
+                (uint64_t)(mask) << 52                                                \
     }
 #define LDG(d, a, result) INSTRUCTION(0x981, d, a, 0, 4u << 9, result, 0)
 #define LDS(d, a, result) INSTRUCTION(0x984, d, a, 0, 4u << 9, result, 0)
@@ -39,19 +39,20 @@
 /* To the instruction so many behind. */
 #define BSSY_(by) INSTRUCTION(0x945, 0, 0, 16 * ((by)-1), 0, NONE, 0)
 #define DISTANCE(by) ((uint64_t)((by)*4 - 4))
-#define JUMP(opcode, condition, by)                                                           \
-    {                                                                                         \
-        (opcode) | (uint64_t)(condition) << 12 | (DISTANCE(by) & 0xff) << 16 |                \
-            (DISTANCE(by) >> 8) << 34,                                                        \
-            (uint64_t)NONE << 23 | (DISTANCE(by) >> 38 & 0x3ffff) | (uint64_t)NONE << 46 |    \
-                (uint64_t)NONE << 49                                                          \
+#define JUMP(opcode, condition, by)                                                        \
+    {                                                                                      \
+        (opcode) | (uint64_t)(condition) << 12 | (DISTANCE(by) & 0xff) << 16 |             \
+            (DISTANCE(by) >> 8) << 34,                                                     \
+            (uint64_t)NONE << 23 | (DISTANCE(by) >> 38 & 0x3ffff) | (uint64_t)NONE << 46 | \
+                (uint64_t)NONE << 49                                                       \
     }
 #define GO(by) JUMP(0x947, NONE, by)
 #define IF_GO(by) JUMP(0x947, 0u, by)
 #define CALL(by) JUMP(0x944, NONE, by)
 #define LDGSTS_ INSTRUCTION(0xfae, 8, 10, 0, 0, NONE, 0)
 #define LDGDEPBAR_(result) INSTRUCTION(0x9af, 0, 0, 0, 0, result, 0)
-#define DEPBAR_(scoreboard) INSTRUCTION(0x91a, 0, 0, (uint64_t)(scoreboard) << 12 | 1u << 15, 0, NONE, 0)
+#define DEPBAR_(scoreboard) \
+    INSTRUCTION(0x91a, 0, 0, (uint64_t)(scoreboard) << 12 | 1u << 15, 0, NONE, 0)
 
 /* The numbers of the instructions that number n waits for, in the order of the code. */
 static void waits_for(const uint64_t (*code)[2], size_t count, size_t n, enum gp_queue queue,
@@ -69,9 +70,9 @@ static void waits_for(const uint64_t (*code)[2], size_t count, size_t n, enum gp
     gp_paths_close(p);
     assert_string_equal(text, wanted);
 }
-#define WAITS_FOR(n, queue, wanted, ...)                                                \
-    do {                                                                                \
-        const uint64_t code_[][2] = {__VA_ARGS__};                                      \
+#define WAITS_FOR(n, queue, wanted, ...)                                                 \
+    do {                                                                                 \
+        const uint64_t code_[][2] = {__VA_ARGS__};                                       \
         waits_for(code_, sizeof(code_) / sizeof(code_[0]), n, GP_QUEUE_##queue, wanted); \
     } while (0)
 
@@ -125,7 +126,8 @@ static void on_all_ways(void **state)
 static void in_loops(void **state)
 {
     (void)state;
-    /* A load behind the wait, of the iteration before; the one before the loop is waited for once. */
+    /* A load behind the wait, of the iteration before; the one before the loop is waited for once.
+     */
     WAITS_FOR(1, LONG, "2 ", LDG(4, 10, 0), FADD(7, 4, 4, 1), LDG(4, 10, 0), IF_GO(-2), EXIT_);
     /* An instruction that waits for itself. */
     const uint64_t chase[][2] = {{0x0000000404047981, 0x001162000c1e1900}, IF_GO(-1), EXIT_};
@@ -157,10 +159,10 @@ static struct gp_address_origins origins(const uint64_t (*code)[2], size_t count
     gp_paths_close(p);
     return found;
 }
-#define ORIGINS(n, ...)                                                       \
-    ({                                                                        \
-        const uint64_t code_[][2] = {__VA_ARGS__};                            \
-        origins(code_, sizeof(code_) / sizeof(code_[0]), n);                  \
+#define ORIGINS(n, ...)                                      \
+    ({                                                       \
+        const uint64_t code_[][2] = {__VA_ARGS__};           \
+        origins(code_, sizeof(code_) / sizeof(code_[0]), n); \
     })
 /* S2R R, SR_TID.X and SR_CTAID.X; LDC R, c[3][R] */
 #define THREAD(d) INSTRUCTION(0x919, d, 0, 0, 0x21u << 8, 0, 0)
@@ -174,8 +176,8 @@ static void addresses_that_loads_brought(void **state)
     assert_false(ORIGINS(2, LDG(4, 10, 0), IMAD(6, 30, 20, 21, 1), LDG(8, 6, 1)).is_loaded);
     /* It was written anew, or under a condition alone. */
     assert_false(ORIGINS(2, LDG(6, 10, 0), IMAD(6, 30, 20, 21, 1), LDG(8, 6, 1)).is_loaded);
-    const uint64_t maybe[][2] = {LDG(6, 10, 0), {0x0000002014060221 & ~UINT64_C(0xf000), 0},
-                                 LDG(8, 6, 1)};
+    const uint64_t maybe[][2] = {
+        LDG(6, 10, 0), {0x0000002014060221 & ~UINT64_C(0xf000), 0}, LDG(8, 6, 1)};
     assert_true(origins(maybe, 3, 2).is_loaded);
     /* A pointer that is loaded before the loop is no chain; an index in it is one. */
     assert_false(ORIGINS(1, LDG(6, 10, 0), LDG(8, 6, 1), IF_GO(-1), EXIT_).is_loaded);

@@ -9,13 +9,13 @@
 #include <string>
 #include <sys/time.h>
 
-#define CHECK(call)                                                                                   \
-    do {                                                                                              \
-        cudaError_t error = (call);                                                                   \
-        if (error != cudaSuccess) {                                                                   \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));       \
-            std::exit(1);                                                                             \
-        }                                                                                             \
+#define CHECK(call)                                                                             \
+    do {                                                                                        \
+        cudaError_t error = (call);                                                             \
+        if (error != cudaSuccess) {                                                             \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
+            std::exit(1);                                                                       \
+        }                                                                                       \
     } while (0)
 
 static int sms;
