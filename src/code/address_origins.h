@@ -14,8 +14,8 @@ struct gp_address_origins {
     bool differs_in_lanes;
 };
 
-/* Of number n of the code: an access to memory, or to constants. Long chains and uniform
- * registers are not followed: they add nothing. */
+/* The origins of the address of number n of the code, an access to memory or to constants. Long
+ * chains and uniform registers are not followed: they add nothing. */
 struct gp_address_origins gp_address_origins_of(struct gp_paths *p, size_t n);
 
 #endif

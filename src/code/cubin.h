@@ -55,7 +55,8 @@ struct gp_cubin_relocations {
     struct gp_cubin_symbols symbols;
 };
 
-/* Those of the section of that name; false where there are none, or they are damaged. */
+/* Finds the relocations of the section of that name; false where there are none, or they are
+ * damaged. */
 bool gp_cubin_relocations(const struct gp_cubin *cubin, const char *name,
                           struct gp_cubin_relocations *relocations);
 

@@ -220,7 +220,7 @@ static size_t end_of(const struct code *c, size_t n)
     return n;
 }
 
-/* Those that hold a reciprocal are divisions as a whole, with their calls. */
+/* Subroutines that hold a reciprocal are divisions as a whole, with their calls. */
 static void mark_calls(struct code *c)
 {
     int64_t last = -1; /* target: calls of one subroutine follow each other */

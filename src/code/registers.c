@@ -4,14 +4,14 @@
 
 #define FIRST_OF_CONTROL 0x13e
 #define LAST_OF_CONTROL 0x15e
-/* Of the uniform datapath: they write registers of its own. */
+/* Instructions of the uniform datapath write registers of its own. */
 #define FIRST_UNIFORM 0x04c
 #define LAST_UNIFORM 0x05e
 #define NEXT_UNIFORM 0x082
 #define END_OF_UNIFORM 0x0cc
 #define REDUX 0x1c4
 #define VIMNMX 0x048
-/* Of one operand: FLO, BREV, conversions, MUFU, POPC. */
+/* Instructions of one operand: FLO, BREV, conversions, MUFU, POPC. */
 #define FIRST_OF_ONE 0x100
 #define LAST_OF_ONE 0x109
 #define FIRST_WIDE_OF_ONE 0x110

@@ -268,7 +268,7 @@ static bool open_functions(struct finding *g)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Of the samples at which an instruction was issued, some are of special functions. */
+/* Samples at which an instruction was issued, and those of special functions among them. */
 static void add_issued(struct finding *g, const struct gp_instruction_counts *c)
 {
     uint64_t word[2];
