@@ -117,6 +117,8 @@ static void on_all_ways(void **state)
     /* Behind an end, nothing comes from before it. */
     WAITS_FOR(2, LONG, "", LDG(4, 10, 0), EXIT_, FADD(7, 4, 4, 1));
     /* Threads meet behind the BSSY's part, and do not go on behind their BSYNC. */
+    WAITS_FOR(4, LONG, "", BSSY_(6), IF_GO(3), LDG(4, 10, 0), BSYNC_, FADD(7, 4, 4, 1), BSYNC_,
+              PLAIN);
     WAITS_FOR(6, LONG, "4 ", BSSY_(6), IF_GO(3), LDG(4, 10, 1), BSYNC_, LDG(4, 10, 0), BSYNC_,
               FADD(7, 4, 4, 1));
     WAITS_FOR(6, LONG, "2 4 ", BSSY_(6), IF_GO(3), LDG(4, 10, 0), BSYNC_, LDG(4, 10, 0), BSYNC_,
