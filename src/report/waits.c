@@ -13,7 +13,7 @@
 
 /* Instructions that one is taken to wait for; the causes of one kernel's samples. */
 #define MOST_PRODUCERS 8
-#define MOST_CAUSES ((size_t)1 << 20)
+#define MOST_CAUSES ((size_t)1 << 16)
 
 #define BAR 0x11d
 #define OPCODE_MASK 0x1ff
@@ -122,14 +122,13 @@ static void blame(struct finding *g, uint32_t cause, uint64_t parts)
         add(g, GP_WAIT_LANE_CONSTANTS, cause, g->n, parts);
 }
 
-/* Samples that wait for results; true where the instructions that bring these are known. */
-static bool blame_producers(struct finding *g, enum gp_queue queue, uint64_t samples)
+/* Samples that wait for results. */
+static void blame_producers(struct finding *g, enum gp_queue queue, uint64_t samples)
 {
     uint32_t found[MOST_PRODUCERS];
     const size_t count = gp_producers_find(g->f->paths, g->n, queue, found, MOST_PRODUCERS);
     for (size_t i = 0; i < count; i++)
         blame(g, found[i], samples * GP_SAMPLE_PARTS / count);
-    return count > 0;
 }
 
 static bool is_barrier(const struct gp_paths *p, size_t n)
@@ -150,7 +149,9 @@ static bool visit_before_barrier(void *user, size_t n)
 {
     struct slowest *s = user;
     const struct gp_instruction_counts *c = s->f->counts[n];
-    const uint64_t samples = c ? c->values[GP_COUNT_SAMPLES] - c->values[GP_STALL_BARRIER] : 0;
+    const uint64_t all = c ? c->values[GP_COUNT_SAMPLES] : 0;
+    const uint64_t at_barrier = c ? c->values[GP_STALL_BARRIER] : 0;
+    const uint64_t samples = all > at_barrier ? all - at_barrier : 0;
     if (samples > s->samples) {
         s->samples = samples;
         s->hottest = n;
@@ -197,9 +198,6 @@ static void find_cause(struct finding *g, enum gp_count_kind reason, uint64_t sa
         blame_producers(g, GP_QUEUE_SHORT, samples);
         break;
     case GP_STALL_CONSTANT_MISS:
-        if (!blame_producers(g, GP_QUEUE_SHORT, samples))
-            blame(g, g->n, samples * GP_SAMPLE_PARTS);
-        break;
     case GP_STALL_LG_THROTTLE:
     case GP_STALL_MIO_THROTTLE:
     case GP_STALL_MATH_THROTTLE: {
