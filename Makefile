@@ -281,6 +281,11 @@ $(O)/tests/words.%.cubin: tests/words/words.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -cubin -arch=sm_$* -o $@ $<
 $(O)/unit/test_code_data_words: $(words_arches:%=$(O)/tests/words.%.cubin)
+$(O)/tests/causes.%.cubin: tests/causes/causes.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -lineinfo -cubin -arch=sm_$* -o $@ $<
+$(O)/unit/test_report_waits $(O)/unit/test_report_samples $(O)/unit/test_code_lines: $(words_arches:%=$(O)/tests/causes.%.cubin)
 
 # The simulated GPU: a driver and a CUPTI for machines that have none.
 sim_cflags = -std=gnu11 $(CFLAGS) $(san_flags) -fPIC -fno-strict-aliasing $(warnings) -D_GNU_SOURCE \

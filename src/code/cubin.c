@@ -1,6 +1,7 @@
 #include "code/cubin.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool range_fits(uint64_t offset, uint64_t length, size_t size)
@@ -77,6 +78,35 @@ bool gp_cubin_symbols(const struct gp_cubin *cubin, const Elf64_Shdr *section,
         .strings_size = strings.sh_size,
     };
     return true;
+}
+
+bool gp_cubin_relocations(const struct gp_cubin *cubin, const char *name,
+                          struct gp_cubin_relocations *relocations)
+{
+    static const char *const prefixes[] = {".rela", ".rel"};
+    static const size_t sizes[] = {sizeof(Elf64_Rela), sizeof(Elf64_Rel)};
+    char full[64];
+    Elf64_Shdr section;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(full, sizeof(full), "%s%s", prefixes[i], name);
+        if (!gp_cubin_find(cubin, full, &section) || section.sh_link >= cubin->count)
+            continue;
+        const Elf64_Shdr symbols = gp_cubin_section(cubin, section.sh_link);
+        if (!gp_cubin_symbols(cubin, &symbols, &relocations->symbols))
+            continue;
+        relocations->table = cubin->base + section.sh_offset;
+        relocations->entry_size = sizes[i];
+        relocations->count = section.sh_size / sizes[i];
+        return true;
+    }
+    return false;
+}
+
+Elf64_Rela gp_cubin_relocation(const struct gp_cubin_relocations *relocations, size_t i)
+{
+    Elf64_Rela relocation = {0};
+    memcpy(&relocation, relocations->table + i * relocations->entry_size, relocations->entry_size);
+    return relocation;
 }
 
 Elf64_Sym gp_cubin_symbol(const struct gp_cubin_symbols *table, size_t symbol)

@@ -48,6 +48,22 @@ Elf64_Sym gp_cubin_symbol(const struct gp_cubin_symbols *table, size_t symbol);
 /* NULL where the name is outside. */
 const char *gp_cubin_symbol_name(const struct gp_cubin_symbols *table, const Elf64_Sym *symbol);
 
+/* The relocations of a section. */
+struct gp_cubin_relocations {
+    const char *table; /* at any address */
+    size_t count, entry_size;
+    struct gp_cubin_symbols symbols;
+};
+
+/* Finds the relocations of the section of that name; false where there are none, or they are
+ * damaged. */
+bool gp_cubin_relocations(const struct gp_cubin *cubin, const char *name,
+                          struct gp_cubin_relocations *relocations);
+
+/* One of the first `count`. Compilers write them without addends up to compute capability 8.9: then
+ * the addend is 0. */
+Elf64_Rela gp_cubin_relocation(const struct gp_cubin_relocations *relocations, size_t i);
+
 /* How far the file reaches, by its own tables, which are believed; the driver believes them too. */
 size_t gp_cubin_size(const void *image);
 

@@ -26,3 +26,19 @@ bool gp_is_half_arithmetic(const void *code, size_t at, int cc)
         return gp_bits(word, 24, 8) != NO_REGISTER;
     return op == GP_OP_HMUL2;
 }
+
+/* Two bits for each operand: which halves of its register are taken as the lower and the upper one.
+ * From 2 on it is the same half twice. */
+static bool takes_one_half(const uint64_t word[2], unsigned bit)
+{
+    return gp_bits(word, bit, 2) >= 2;
+}
+
+bool gp_is_scalar_half_arithmetic(const void *code, size_t at, int cc)
+{
+    uint64_t word[2];
+    memcpy(word, (const char *)code + at, GP_INSTRUCTION_BYTES);
+    const bool has_register = gp_bits(word, 9, 3) == SECOND_IS_REGISTER;
+    return gp_is_half_arithmetic(code, at, cc) && takes_one_half(word, 74) &&
+           (!has_register || takes_one_half(word, 60));
+}

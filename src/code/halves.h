@@ -11,4 +11,8 @@
  * times ten. */
 bool gp_is_half_arithmetic(const void *code, size_t at, int cc);
 
+/* True where it computes with one half of its registers alone: a number of 16 bits at a time, where
+ * the instruction could do two. */
+bool gp_is_scalar_half_arithmetic(const void *code, size_t at, int cc);
+
 #endif

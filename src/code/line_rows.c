@@ -117,13 +117,6 @@ static bool add_file(struct gp_line_rows *t, const char *directory, const char *
 
 /* ---- one unit of .debug_line ----------------------------------------------------------------- */
 
-/* Where relocations put functions. */
-struct relocations {
-    const char *table; /* Elf64_Rela, at any address */
-    size_t count;
-    struct gp_cubin_symbols symbols;
-};
-
 struct unit {
     const unsigned char *section; /* where .debug_line begins */
     struct reader program;
@@ -132,7 +125,7 @@ struct unit {
     const unsigned char *lengths; /* of standard opcodes, from 1 */
     uint64_t names;               /* base of the names in .debug_str */
     size_t first_file;            /* of its files in the table's; they count from 1 */
-    const struct relocations *relocations;
+    const struct gp_cubin_relocations *relocations;
 };
 
 /* Directories and files of the header. */
@@ -247,13 +240,12 @@ static bool end_sequence(struct gp_line_rows *t, const struct machine *m)
 static void set_address(const struct unit *unit, struct machine *m, const unsigned char *operand,
                         uint64_t value)
 {
-    const struct relocations *p = unit->relocations;
+    const struct gp_cubin_relocations *p = unit->relocations;
     const uint64_t offset = (uint64_t)(operand - unit->section);
     m->address = value;
     m->section = 0;
     for (size_t i = 0; i < p->count; i++) {
-        Elf64_Rela relocation;
-        memcpy(&relocation, p->table + i * sizeof(relocation), sizeof(relocation));
+        const Elf64_Rela relocation = gp_cubin_relocation(p, i);
         size_t symbol = ELF64_R_SYM(relocation.r_info);
         if (relocation.r_offset != offset || symbol >= p->symbols.count)
             continue;
@@ -353,21 +345,8 @@ static bool run(struct gp_line_rows *t, struct unit *unit)
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-static void find_relocations(const struct gp_cubin *cubin, struct relocations *relocations)
-{
-    Elf64_Shdr section, symbols;
-    *relocations = (struct relocations){.count = 0};
-    if (!gp_cubin_find(cubin, ".rela.debug_line", &section) || section.sh_link >= cubin->count)
-        return;
-    symbols = gp_cubin_section(cubin, section.sh_link);
-    if (!gp_cubin_symbols(cubin, &symbols, &relocations->symbols))
-        return;
-    relocations->table = cubin->base + section.sh_offset;
-    relocations->count = section.sh_size / sizeof(Elf64_Rela);
-}
-
 static void decode(struct gp_line_rows *t, const struct gp_cubin *cubin, const Elf64_Shdr *lines,
-                   const struct relocations *relocations)
+                   const struct gp_cubin_relocations *relocations)
 {
     const unsigned char *begin = (const void *)(cubin->base + lines->sh_offset);
     struct reader r = {.at = begin, .end = begin + lines->sh_size};
@@ -383,7 +362,7 @@ static void decode(struct gp_line_rows *t, const struct gp_cubin *cubin, const E
 void gp_line_rows_read(struct gp_line_rows *t, const struct gp_cubin *cubin)
 {
     Elf64_Shdr lines, strings;
-    struct relocations relocations;
+    struct gp_cubin_relocations relocations;
     if (!gp_cubin_find(cubin, ".debug_line", &lines))
         return;
     if (gp_cubin_find(cubin, ".debug_str", &strings) && strings.sh_size &&
@@ -391,7 +370,8 @@ void gp_line_rows_read(struct gp_line_rows *t, const struct gp_cubin *cubin)
         t->strings = cubin->base + strings.sh_offset;
         t->strings_size = strings.sh_size;
     }
-    find_relocations(cubin, &relocations);
+    if (!gp_cubin_relocations(cubin, ".debug_line", &relocations))
+        relocations.count = 0;
     decode(t, cubin, &lines, &relocations);
 }
 

@@ -66,14 +66,13 @@ static size_t take_symbol(struct slimming *s, size_t number)
 
 /* Takes the relocations of our function. A relocation says which function a part of the line table
  * is of. */
-static void take_relocations(struct slimming *s, const Elf64_Shdr *section)
+static void take_relocations(struct slimming *s, const struct gp_cubin_relocations *all)
 {
     static const Elf64_Sym none;
     gp_text_add_bytes(&s->contents[SYMBOLS], (const char *)&none, sizeof(none));
     gp_text_add_bytes(&s->contents[SYMBOL_NAMES], "", 1);
-    for (size_t at = 0; at + sizeof(Elf64_Rela) <= section->sh_size; at += sizeof(Elf64_Rela)) {
-        Elf64_Rela relocation;
-        memcpy(&relocation, s->cubin->base + section->sh_offset + at, sizeof(relocation));
+    for (size_t i = 0; i < all->count; i++) {
+        Elf64_Rela relocation = gp_cubin_relocation(all, i);
         size_t symbol = take_symbol(s, ELF64_R_SYM(relocation.r_info));
         if (!symbol)
             continue;
@@ -84,14 +83,12 @@ static void take_relocations(struct slimming *s, const Elf64_Shdr *section)
 
 static void take_lines(struct slimming *s)
 {
-    Elf64_Shdr lines, relocations, symbols, strings;
+    Elf64_Shdr lines, strings;
+    struct gp_cubin_relocations relocations;
     if (!gp_cubin_find(s->cubin, names[LINES], &lines) ||
-        !gp_cubin_find(s->cubin, names[RELOCATIONS], &relocations) ||
-        relocations.sh_link >= s->cubin->count)
+        !gp_cubin_relocations(s->cubin, names[LINES], &relocations))
         return;
-    symbols = gp_cubin_section(s->cubin, relocations.sh_link);
-    if (!gp_cubin_symbols(s->cubin, &symbols, &s->symbols))
-        return;
+    s->symbols = relocations.symbols;
     take_relocations(s, &relocations);
     if (s->contents[RELOCATIONS].length == 0)
         return; /* there is nothing on this function */

@@ -113,6 +113,8 @@ enum {
     NOP = 0x118,
     S2R = 0x119,
     DEPBAR = 0x11a,
+    F2I_64 = 0x111,
+    I2F_64 = 0x112,
     BAR = 0x11d,
     FIRST_OF_GRAPHICS = 0x11e,
     LAST_OF_GRAPHICS = 0x127,

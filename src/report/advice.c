@@ -151,9 +151,10 @@ static char *find_where(const struct gp_rule *rule, const struct gp_subject *s)
     unsigned line;
     if (!s->lines)
         return NULL;
-    bool found = rule->lines != GP_WEIGHT_NONE &&
-                 holds(s, rule->line_tests, rule->line_test_count) &&
-                 gp_lines_heaviest(s->lines, rule->lines, &where);
+    const bool named = holds(s, rule->line_tests, rule->line_test_count);
+    bool found = false;
+    for (size_t i = 0; i < GP_MOST_RULE_LINES && named && !found && rule->lines[i]; i++)
+        found = gp_lines_heaviest(s->lines, rule->lines[i], &where);
     char *path = found ? NULL : gp_lines_begin(s->lines, &line);
     if (path) {
         const char *slash = strrchr(path, '/');

@@ -102,6 +102,11 @@ static bool is_one_of(const struct gp_instruction *i, enum gp_weight weight)
     }
 }
 
+bool gp_lines_is_wait(enum gp_weight weight)
+{
+    return weight >= GP_WEIGHT_FIRST_WAIT && weight < GP_WEIGHT_COUNT;
+}
+
 const void *gp_lines_code(const struct gp_lines *lines, const char *function, size_t *size)
 {
     static const char prefix[] = ".text.";
@@ -135,7 +140,7 @@ static bool instruction_at(const struct gp_lines *lines, const char *function, u
 
 bool gp_lines_in_code(enum gp_weight weight)
 {
-    return weight != GP_WEIGHT_NONE && kinds_of(weight) == 0;
+    return weight != GP_WEIGHT_NONE && !gp_lines_is_wait(weight) && kinds_of(weight) == 0;
 }
 
 bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t size, size_t at,
@@ -149,6 +154,8 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
         return gp_is_product_of_loaded(code, at, lines->source.cc);
     if (weight == GP_WEIGHT_HALVES)
         return gp_is_half_arithmetic(code, at, lines->source.cc);
+    if (weight == GP_WEIGHT_SCALAR_HALVES)
+        return gp_is_scalar_half_arithmetic(code, at, lines->source.cc);
     const struct gp_instruction i =
         gp_instruction_decode((const char *)code + at, lines->source.cc);
     return is_one_of(&i, weight);
@@ -182,6 +189,8 @@ double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight)
     const struct gp_code_counts *s = &lines->source;
     unsigned kinds = kinds_of(weight);
     double total = 0;
+    if (gp_lines_is_wait(weight))
+        return lines->waits ? lines->waits->shares[weight - GP_WEIGHT_FIRST_WAIT] : (double)NAN;
     if (!kinds)
         return count_in_code(lines, weight);
     if ((s->kinds & kinds) != kinds || s->launches == 0)
@@ -265,31 +274,133 @@ static void add_from_code(struct line_list *list, const struct gp_lines *lines,
         add_to_line(list, lines, kernel, at, gp_lines_code_has(lines, code, size, at, weight));
 }
 
-bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+/* The kind of samples that has the reason; GP_COUNT_KINDS for a wait with causes. */
+static enum gp_count_kind reason_of(enum gp_wait wait)
 {
-    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    switch (wait) {
+#define REASON(NAME, name, help) \
+    case GP_WAIT_##NAME:         \
+        return GP_STALL_##NAME;
+#define CAUSE(NAME, name, help)
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
+    default:
+        return GP_COUNT_KINDS;
+    }
+}
+
+/* A barrier is the line of its wait, and the last warps to come are the cause. */
+static bool is_named_by_wait(enum gp_wait wait)
+{
+    return wait == GP_WAIT_BARRIERS;
+}
+
+static void add_from_waits(struct line_list *list, const struct gp_lines *lines, enum gp_wait wait)
+{
+    const struct gp_code_counts *s = &lines->source;
+    const enum gp_count_kind reason = reason_of(wait);
+    for (size_t i = 0; reason != GP_COUNT_KINDS && i < s->instruction_count; i++)
+        add_to_line(list, lines, s->functions[s->instructions[i].function],
+                    s->instructions[i].offset, s->instructions[i].values[reason]);
+    for (size_t i = 0; i < lines->waits->count; i++) {
+        const struct gp_caused *c = &lines->waits->list[i];
+        if (c->wait == wait)
+            add_to_line(list, lines, s->functions[c->function],
+                        is_named_by_wait(wait) ? c->waiting : c->cause, c->parts);
+    }
+}
+
+/* The first of the heaviest; NULL where there is none. *equals: how many others are as heavy. */
+static const struct line *heaviest_of(const struct line_list *list, size_t *equals)
+{
     const struct line *heaviest = NULL;
-    if (list.lines && kinds_of(weight))
-        add_from_counts(&list, lines, weight);
-    else if (list.lines)
-        add_from_code(&list, lines, weight);
-    size_t equals = 0; /* which of these it is was not counted */
-    for (size_t i = 0; i < list.count; i++) {
-        const struct line *line = &list.lines[i];
+    *equals = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct line *line = &list->lines[i];
         if (heaviest && line->weight < heaviest->weight)
             continue;
         bool is_equal = heaviest && line->weight == heaviest->weight;
-        equals = is_equal ? equals + 1 : 0;
+        *equals = is_equal ? *equals + 1 : 0;
         heaviest = is_equal ? heaviest : line;
     }
-    if (heaviest && heaviest->file) {
-        gp_own_line_text(
-            &(struct gp_frame){.file = heaviest->caller, .line = heaviest->caller_number},
-            &(struct gp_frame){.file = heaviest->file, .line = heaviest->number}, out);
-    } else if (heaviest) {
-        bool own = strcmp(heaviest->function, lines->source.kernel) == 0;
-        gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : heaviest->function, heaviest->offset);
+    return heaviest;
+}
+
+static void add_line_text(const struct gp_lines *lines, const struct line *line,
+                          struct gp_text *out)
+{
+    if (line->file) {
+        gp_own_line_text(&(struct gp_frame){.file = line->caller, .line = line->caller_number},
+                         &(struct gp_frame){.file = line->file, .line = line->number}, out);
+    } else {
+        bool own = strcmp(line->function, lines->source.kernel) == 0;
+        gp_text_addf(out, "at %s+0x%" PRIx64, own ? "" : line->function, line->offset);
     }
+}
+
+/* The lines at the other end of the waits whose one end is at that line. */
+static void add_from_other_ends(struct line_list *list, const struct gp_lines *lines,
+                                enum gp_wait wait, const struct line *end)
+{
+    struct line one[1];
+    for (size_t i = 0; i < lines->waits->count; i++) {
+        const struct gp_caused *c = &lines->waits->list[i];
+        const char *function = lines->source.functions[c->function];
+        const bool by_wait = is_named_by_wait(wait);
+        struct line_list at = {.lines = one};
+        if (c->wait != wait)
+            continue;
+        add_to_line(&at, lines, function, by_wait ? c->waiting : c->cause, c->parts);
+        if (at.count == 1 && (is_same_line(&one[0], end) ||
+                              (!end->file && !one[0].file && one[0].offset == end->offset)))
+            add_to_line(list, lines, function, by_wait ? c->cause : c->waiting, c->parts);
+    }
+}
+
+/* Whether two ends of a wait are in different lines of the kernel's own file. */
+static bool is_elsewhere(const struct line *a, const struct line *b)
+{
+    if (!a->file || !b->file)
+        return a->file || b->file || a->offset != b->offset;
+    return a->caller_number != b->caller_number || strcmp(a->caller, b->caller) != 0;
+}
+
+/* Appends the line at the other end of the waits at `end`, where it is another one. */
+static void add_other_end(const struct gp_lines *lines, enum gp_wait wait, const struct line *end,
+                          struct gp_text *out)
+{
+    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    size_t equals;
+    if (list.lines)
+        add_from_other_ends(&list, lines, wait, end);
+    const struct line *other = heaviest_of(&list, &equals);
+    if (other && is_elsewhere(other, end)) {
+        gp_text_add(out, is_named_by_wait(wait) ? ", for warps that come from " : ", waited for ");
+        if (!is_named_by_wait(wait) && other->file)
+            gp_text_add(out, "at ");
+        add_line_text(lines, other, out);
+    }
+    free(list.lines);
+}
+
+bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out)
+{
+    struct line_list list = {.lines = calloc(MOST_LINES, sizeof(*list.lines))};
+    const bool is_wait = gp_lines_is_wait(weight);
+    const enum gp_wait wait = is_wait ? weight - GP_WEIGHT_FIRST_WAIT : GP_WAIT_COUNT;
+    if (list.lines && is_wait && lines->waits)
+        add_from_waits(&list, lines, wait);
+    else if (list.lines && !is_wait && kinds_of(weight))
+        add_from_counts(&list, lines, weight);
+    else if (list.lines && !is_wait)
+        add_from_code(&list, lines, weight);
+    size_t equals; /* which of these it is was not counted */
+    const struct line *heaviest = heaviest_of(&list, &equals);
+    if (heaviest)
+        add_line_text(lines, heaviest, out);
+    if (heaviest && is_wait && reason_of(wait) == GP_COUNT_KINDS)
+        add_other_end(lines, wait, heaviest, out);
     if (equals > 0 && gp_lines_in_code(weight))
         gp_text_addf(out, " and %zu more line%s", equals, equals == 1 ? "" : "s");
     free(list.lines);

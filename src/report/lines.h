@@ -13,17 +13,22 @@ struct gp_lines {
     size_t cubin_size;
     struct gp_line_table *table; /* NULL: `no_lines` says why */
     const char *no_lines;
-    bool hidden; /* folders and text of the source are not to be shown */
+    struct gp_waits *waits; /* NULL: it was not sampled */
+    bool hidden;            /* folders and text of the source are not to be shown */
 };
 
 /* The count of that in one launch of the kernel, in the mean; for `local`, `fp64`, `matrix`,
- * `conversions`, `barriers`, `fences`, `two_sides`, `multiply_adds`, `products` and `halves`, how
- * many such instructions its code has. NAN: it was not counted, or the code is not known. */
+ * `conversions`, `barriers`, `fences`, `two_sides`, `multiply_adds`, `products`, `halves` and
+ * `scalar_halves`, how many such instructions its code has; for waits, their share of all samples,
+ * 0 to 1. NAN: it was not counted, or the code is not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
 /* True for a weight that is found in the code: its count is one of instructions, not of launches.
  */
 bool gp_lines_in_code(enum gp_weight weight);
+
+/* True for a wait. */
+bool gp_lines_is_wait(enum gp_weight weight);
 
 /* Whether the instruction at offset `at` of a function's code is of that weight. */
 bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t size, size_t at,
@@ -31,8 +36,9 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
 
 /* The line that has most of that: "file.cu:12"; "file.cu:12 (header.h:34)" where that was inlined
  * from another file; "at +0x1a0", from the kernel's begin, where there is no line information.
- * "file.cu:12 and 2 more lines" where as many instructions of the code are in each. False where
- * nothing is known. */
+ * "file.cu:12 and 2 more lines" where as many instructions of the code are in each. Of a wait with
+ * a cause, the line of the cause, with that of the wait where it is another one: "file.cu:12,
+ * waited for at file.cu:14". False where nothing is known. */
 bool gp_lines_heaviest(const struct gp_lines *lines, enum gp_weight weight, struct gp_text *out);
 
 /* The source of the kernel's first instruction, in the file of the kernel itself: its path as

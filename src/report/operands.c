@@ -22,6 +22,8 @@ enum operand {
     GPU_SECONDS,
     IS_LIBRARY,
     BLOCK_IMBALANCE,
+    SAMPLES,
+    ISSUED_SPECIAL,
     FIXED,
 };
 
@@ -46,6 +48,9 @@ static const struct operand_text {
                     "framework (PyTorch, XLA, CuPy); else 0"},
     [BLOCK_IMBALANCE] = {"block_imbalance", "the sm_imbalance that follows from the number of "
                                             "blocks alone, were all blocks alike"},
+    [SAMPLES] = {"samples", "samples of its instructions; 0: none were taken"},
+    [ISSUED_SPECIAL] = {"issued_special", "share of special functions and conversions of the "
+                                          "instructions that its warps issue, by samples"},
 };
 
 /* "lines_" and the name of each weight follow. */
@@ -78,15 +83,41 @@ static const struct operand_text of_lines[] = {
                                               "products of two loaded numbers"},
     [GP_WEIGHT_HALVES] = {"lines_halves", "instructions in the code: arithmetic with numbers of 16 "
                                           "bits; to load or widen one is none"},
+    [GP_WEIGHT_SCALAR_HALVES] = {"lines_scalar_halves",
+                                 "instructions in the code: of these, with one number at a time"},
+#define REASON(NAME, name, help)                                                         \
+    [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = {"waits_" name, "share of samples: warps " \
+                                                              "wait " help},
+#define CAUSE(NAME, name, help) REASON(NAME, name, help)
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
+};
+
+/* For each wait that has causes; NULL names for the others. */
+static const struct operand_text at_lines[GP_WAIT_COUNT] = {
+#define REASON(NAME, name, help)
+#define CAUSE(NAME, name, help)                                                                 \
+    [GP_WAIT_##NAME] = {"at_" name, "share of samples: all in lines with causes of waits_" name \
+                                    ", and those that wait elsewhere"},
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
 };
 _Static_assert(sizeof(of_lines) / sizeof(of_lines[0]) == GP_WEIGHT_COUNT, "one for each");
+
+/* Causes come behind the reasons. */
+#define FIRST_CAUSE GP_WAIT_LOADS
 
 static const struct operand_text *operand_at(size_t i)
 {
     if (i < FIXED)
         return &fixed_ones[i];
     i = i - FIXED + 1; /* GP_WEIGHT_NONE has no name */
-    return i < GP_WEIGHT_COUNT ? &of_lines[i] : NULL;
+    if (i < GP_WEIGHT_COUNT)
+        return &of_lines[i];
+    i = i - GP_WEIGHT_COUNT + FIRST_CAUSE;
+    return i < GP_WAIT_COUNT ? &at_lines[i] : NULL;
 }
 
 const char *gp_operand_name(size_t i)
@@ -227,6 +258,10 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return block_imbalance(s);
     case GPU_SECONDS:
         return s->rows->timed ? s->rows->seconds : (double)NAN;
+    case SAMPLES:
+        return s->lines && s->lines->waits ? (double)s->lines->waits->samples : 0;
+    case ISSUED_SPECIAL:
+        return s->lines && s->lines->waits ? s->lines->waits->issued_special : (double)NAN;
     case IS_LIBRARY:
         return s->row && gp_subject_is_ready_made(s);
     case FIXED:
@@ -277,7 +312,8 @@ static double count_of_lines(const struct gp_subject *s, enum gp_weight weight)
 {
     if (!s->lines)
         return (double)NAN;
-    return gp_lines_total(s->lines, weight) * (gp_lines_in_code(weight) ? 1 : s->lines_scale);
+    const bool is_count = !gp_lines_in_code(weight) && !gp_lines_is_wait(weight);
+    return gp_lines_total(s->lines, weight) * (is_count ? s->lines_scale : 1);
 }
 
 static bool value_of(void *user, const struct gp_node *operand, double *value, char *why,
@@ -298,6 +334,10 @@ static bool value_of(void *user, const struct gp_node *operand, double *value, c
     for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++)
         if (strcmp(of_lines[w].name, operand->name) == 0)
             return known(count_of_lines(s, w), operand->name, value, why, why_size);
+    for (enum gp_wait w = FIRST_CAUSE; w < GP_WAIT_COUNT; w++)
+        if (strcmp(at_lines[w].name, operand->name) == 0)
+            return known(s->lines && s->lines->waits ? s->lines->waits->at_lines[w] : (double)NAN,
+                         operand->name, value, why, why_size);
     if (strncmp(operand->name, "close_", 6) == 0)
         return known(unit_value(s, operand->name + 6), operand->name, value, why, why_size);
     return metric_value(s, operand->name, value, why, why_size);

@@ -67,27 +67,74 @@ void gp_rule_need(struct gp_rule_loading *l, enum gp_rule_key key)
                          l->section.is_unit ? "bound" : "rule", l->section.name, key_names[key]);
 }
 
+/* More words than that are not listed in a complaint. */
+#define MOST_LISTED 16
+
+static const char *word_at(const void *user, size_t i)
+{
+    const char *const *words = user;
+    return words[i] ? words[i] : "";
+}
+
+static void complain_of_word(struct gp_rule_loading *l, enum gp_rule_key key, const char *text,
+                             int length, const char *const *words, size_t count)
+{
+    char word[41];
+    struct gp_text what = {0};
+    snprintf(word, sizeof(word), "%.*s", length, text);
+    if (count > MOST_LISTED) {
+        const char *nearest = gp_nearest(word, count, word_at, words);
+        gp_text_addf(&what, "'%s' is not known%s%s%s", word, nearest ? "; did you mean " : "",
+                     nearest ? nearest : "", nearest ? "?" : "");
+    } else {
+        gp_text_addf(&what, "'%s' is none of ", word);
+        for (size_t i = 0, listed = 0; i < count; i++)
+            if (words[i])
+                gp_text_addf(&what, "%s%s", listed++ ? ", " : "", words[i]);
+    }
+    gp_rule_complain_of_key(l, key, gp_text_string(&what));
+    gp_text_free(&what);
+}
+
+static int word_of(struct gp_rule_loading *l, enum gp_rule_key key, const char *text, size_t length,
+                   const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (words[i] && strlen(words[i]) == length && strncmp(words[i], text, length) == 0)
+            return (int)i;
+    complain_of_word(l, key, text, length < 40 ? (int)length : 40, words, count);
+    return -1;
+}
+
 int gp_rule_word(struct gp_rule_loading *l, enum gp_rule_key key, const char *const *words,
                  size_t count)
 {
-    if (!gp_rule_is_given(l, key))
-        return 0;
-    struct gp_text known = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (!words[i])
-            continue;
-        if (strcmp(words[i], gp_rule_text_of(l, key)) == 0) {
-            gp_text_free(&known);
-            return (int)i;
-        }
-        gp_text_addf(&known, "%s%s", known.length ? ", " : "", words[i]);
+    const char *text = gp_rule_text_of(l, key);
+    return gp_rule_is_given(l, key) ? word_of(l, key, text, strlen(text), words, count) : 0;
+}
+
+void gp_rule_list(struct gp_rule_loading *l, enum gp_rule_key key, const char *const *words,
+                  size_t count, unsigned *found, size_t most)
+{
+    const char *text = gp_rule_text_of(l, key);
+    for (size_t i = 0; i < most; i++)
+        found[i] = 0;
+    for (size_t i = 0; gp_rule_is_given(l, key); i++) {
+        text += strspn(text, " ");
+        const size_t length = strcspn(text, ",");
+        size_t trimmed = length;
+        while (trimmed > 0 && text[trimmed - 1] == ' ')
+            trimmed--;
+        const int word = word_of(l, key, text, trimmed, words, count);
+        if (word >= 0 && i == most)
+            gp_rule_complain_of_key(l, key, "there are too many");
+        if (word < 0 || i == most)
+            return;
+        found[i] = (unsigned)word;
+        text += length;
+        if (*text++ != ',')
+            return;
     }
-    char what[256];
-    snprintf(what, sizeof(what), "'%.40s' is none of %s", gp_rule_text_of(l, key),
-             gp_text_string(&known));
-    gp_rule_complain_of_key(l, key, what);
-    gp_text_free(&known);
-    return -1;
 }
 
 char *gp_rule_copy_of(struct gp_rule_loading *l, enum gp_rule_key key)

@@ -72,6 +72,11 @@ void gp_rule_need(struct gp_rule_loading *l, enum gp_rule_key key);
 int gp_rule_word(struct gp_rule_loading *l, enum gp_rule_key key, const char *const *words,
                  size_t count);
 
+/* Reads words with commas between them into `found`; 0 behind the last. More than `most` get a
+ * complaint. */
+void gp_rule_list(struct gp_rule_loading *l, enum gp_rule_key key, const char *const *words,
+                  size_t count, unsigned *found, size_t most);
+
 /* To be freed; NULL after a complaint. */
 char *gp_rule_copy_of(struct gp_rule_loading *l, enum gp_rule_key key);
 

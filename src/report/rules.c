@@ -33,6 +33,12 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_MULTIPLY_ADDS] = "multiply_adds",
     [GP_WEIGHT_PRODUCTS] = "products",
     [GP_WEIGHT_HALVES] = "halves",
+    [GP_WEIGHT_SCALAR_HALVES] = "scalar_halves",
+#define REASON(NAME, name, help) [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = "waits_" name,
+#define CAUSE(NAME, name, help) [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = "waits_" name,
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
 };
 
 /* ---- free ------------------------------------------------------------------------------------ */
@@ -147,7 +153,7 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
         scope = gp_rule_word(l, GP_RULE_SCOPE, scopes, 2);
     int last = gp_rule_word(l, GP_RULE_LAST, answers, 2);
     int guess = gp_rule_word(l, GP_RULE_GUESS, answers, 2);
-    int lines = gp_rule_word(l, GP_RULE_LINES, weight_names, GP_WEIGHT_COUNT);
+    gp_rule_list(l, GP_RULE_LINES, weight_names, GP_WEIGHT_COUNT, rule->lines, GP_MOST_RULE_LINES);
     memcpy(rule->name, l->section.name, sizeof(rule->name));
     rule->line = l->section.line;
     rule->file = strdup(l->file);
@@ -157,7 +163,6 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
     rule->of_program = scope == 1;
     rule->last = last == 1;
     rule->guess = guess == 1;
-    rule->lines = lines > 0 ? (enum gp_weight)lines : GP_WEIGHT_NONE;
     if (!rule->used || l->refused)
         return; /* nothing else matters */
     gp_rule_need(l, GP_RULE_CONDITION);

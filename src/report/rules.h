@@ -5,11 +5,13 @@
 
 #include "metrics/formula.h"
 #include "metrics/metrics.h"
+#include "report/waits.h"
 
 #include <stdbool.h>
 
 #define GP_MOST_UNITS 16
 #define GP_MOST_TESTS 8
+#define GP_MOST_RULE_LINES 2
 
 /* A unit of the GPU: [bound NAME]. */
 struct gp_unit {
@@ -56,9 +58,11 @@ enum gp_weight {
     GP_WEIGHT_FENCES,
     GP_WEIGHT_TWO_SIDES, /* predicated, beside others under the opposite predicate */
     GP_WEIGHT_MULTIPLY_ADDS,
-    GP_WEIGHT_PRODUCTS, /* multiply-adds that sum products of two loaded numbers */
-    GP_WEIGHT_HALVES,   /* arithmetic with numbers of 16 bits */
-    GP_WEIGHT_COUNT
+    GP_WEIGHT_PRODUCTS,      /* multiply-adds that sum products of two loaded numbers */
+    GP_WEIGHT_HALVES,        /* arithmetic with numbers of 16 bits */
+    GP_WEIGHT_SCALAR_HALVES, /* of these, one at a time */
+    GP_WEIGHT_FIRST_WAIT,    /* the waits of report/waits.h, from here on */
+    GP_WEIGHT_COUNT = GP_WEIGHT_FIRST_WAIT + GP_WAIT_COUNT
 };
 
 struct gp_rule {
@@ -78,8 +82,8 @@ struct gp_rule {
     struct gp_test tests[GP_MOST_TESTS];
     struct gp_node *estimate; /* share of the kernel's time, 0 to 1 */
     struct gp_piece *evidence, *text;
-    enum gp_weight lines;
-    size_t line_test_count; /* a line is named only where these hold as well */
+    unsigned lines[GP_MOST_RULE_LINES]; /* enum gp_weight: the first of which a line is known */
+    size_t line_test_count;             /* a line is named only where these hold as well */
     struct gp_test line_tests[GP_MOST_TESTS];
     char *source;
 };

@@ -40,6 +40,7 @@ struct gp_sources *gp_sources_new(void)
 static void clear(struct entry *e)
 {
     gp_line_table_close(e->lines.table);
+    gp_waits_free(e->lines.waits);
     for (size_t i = 0; e->functions && i < e->lines.source.function_count; i++)
         free(e->functions[i]);
     free(e->functions);
@@ -253,6 +254,8 @@ static bool merge(struct entry *e, const struct gp_code_counts *source)
         own->launches += source->launches;
     else if (take)
         own->launches = source->launches;
+    gp_waits_free(e->lines.waits);
+    e->lines.waits = NULL;
     return true;
 }
 
@@ -320,6 +323,8 @@ const struct gp_lines *gp_sources_of(const struct gp_sources *s, const char *ker
     struct entry *e = NULL;
     if (s)
         HASH_FIND_STR(s->entries, kernel, e);
+    if (e && !e->lines.waits)
+        e->lines.waits = gp_waits_make(&e->lines);
     return e && e->lines.source.launches > 0 ? &e->lines : NULL;
 }
 

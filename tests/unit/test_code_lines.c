@@ -162,6 +162,36 @@ static void lines_are_those_that_cupti_says(void **state)
     gp_line_table_close(t);
 }
 
+/* As compilers write it up to compute capability 8.9: relocations have no addends. */
+static void older_line_tables_are_read(void **state)
+{
+    (void)state;
+    struct gp_frame frame[GP_MOST_FRAMES];
+    struct gp_cubin whole;
+    size_t size, slim_size;
+    const char *why;
+    char *older = read_beside("causes.75.cubin", &size);
+    if (!older)
+        older = read_beside("causes.80.cubin", &size);
+    assert_non_null(older);
+    assert_true(gp_cubin_open(&whole, older, size));
+    void *slim = gp_cubin_slim(&whole, "shared_tile", 1 << 20, &slim_size);
+    assert_non_null(slim);
+    struct gp_line_table *t = gp_line_table_open(older, size, &why),
+                         *s = gp_line_table_open(slim, slim_size, &why);
+    assert_non_null(t);
+    assert_non_null(s);
+    assert_true(gp_line_table_find(t, "shared_tile", 0, frame, GP_MOST_FRAMES) > 0);
+    assert_string_equal(frame[0].file, "causes.cu");
+    const unsigned line = frame[0].line;
+    assert_true(gp_line_table_find(s, "shared_tile", 0, frame, GP_MOST_FRAMES) > 0);
+    assert_int_equal(frame[0].line, line);
+    gp_line_table_close(s);
+    gp_line_table_close(t);
+    free(slim);
+    free(older);
+}
+
 static void a_slim_cubin_says_the_same(void **state)
 {
     (void)state;
@@ -621,6 +651,7 @@ int main(void)
         cmocka_unit_test(inlined_code_has_its_chain),
         cmocka_unit_test(lines_are_those_that_cupti_says),
         cmocka_unit_test(a_slim_cubin_says_the_same),
+        cmocka_unit_test(older_line_tables_are_read),
         cmocka_unit_test(damage_does_no_harm),
         cmocka_unit_test(lines_sum_up_to_the_counts),
         cmocka_unit_test(lines_of_the_code_are_counted_and_named),

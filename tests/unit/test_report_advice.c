@@ -7,6 +7,7 @@
 #include "report/sources.h"
 #include "report/table.h"
 
+#include "found.h"
 #include "h200.h"
 #include "sample.h"
 #include "shipped.h"
@@ -15,43 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The findings of one launch, beside nothing else. */
-struct found {
-    struct gp_metrics *metrics;
-    struct gp_summary *summary;
-    struct gp_rows rows;
-    struct gp_rules *rules;
-    struct gp_findings findings;
-};
-
-static const struct gp_lines *lines_of(void *user, const struct gp_row *row)
-{
-    return gp_sources_of(user, row->launch->kernel);
-}
-
-static void find(struct found *f, const struct sample *s, struct gp_sources *sources)
-{
-    struct gp_text problems = {0};
-    f->metrics = selected("default,stalls"); /* a counter that was not counted is absent */
-    f->summary = gp_summary_new(f->metrics);
-    gp_summary_device(f->summary, &h200);
-    gp_summary_launch(f->summary, &s->launch);
-    assert_true(gp_rows_make(&f->rows, f->summary));
-    f->rules = gp_rules_open(f->metrics, &problems);
-    assert_string_equal(gp_text_string(&problems), "");
-    assert_true(
-        gp_findings_make(&f->findings, f->rules, &f->rows, sources ? lines_of : NULL, sources));
-}
-
-static void forget(struct found *f)
-{
-    gp_findings_free(&f->findings);
-    gp_rules_close(f->rules);
-    gp_rows_free(&f->rows);
-    gp_summary_free(f->summary);
-    gp_metrics_close(f->metrics);
-}
 
 /* Instructions of one kernel: {offset, kind, value} ... */
 static struct gp_sources *
@@ -521,6 +485,17 @@ static void the_limit_of_occupancy_is_named_where_warps_wait(void **state)
     first_advice_is(&s, NULL, "latency", "occupancy_shared");
 }
 
+static bool is_advised(const struct sample *s, const char *rule)
+{
+    struct found f;
+    bool found = false;
+    find(&f, s, NULL);
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        found = found || strcmp(f.findings.advice.list[i].rule->name, rule) == 0;
+    forget(&f);
+    return found;
+}
+
 static void uneven_sms_are_named(void **state)
 {
     (void)state;
@@ -534,6 +509,14 @@ static void uneven_sms_are_named(void **state)
     first_advice_is(&s, NULL, "issue", "tail");
     s.launch.grid[0] = 1320;
     first_advice_is(&s, NULL, "issue", "imbalance");
+    /* One block more than all SMs hold: the last wave is short, as the block has an SM alone. */
+    make_sample(&s, "k");
+    s.launch.grid[0] = 132 * 8 + 1;
+    set(&s, "sm__cycles_active.max", 1.13 * CYCLES);
+    set(&s, "gpc__cycles_elapsed.max", 1.13 * CYCLES);
+    first_advice_is(&s, NULL, "latency", "tail");
+    s.launch.grid[0] = 132 * 80 + 1;
+    assert_false(is_advised(&s, "tail"));
 }
 
 static void divergence_atomics_and_local_memory_are_found(void **state)
@@ -658,17 +641,6 @@ static void make_warps_of_lanes(struct sample *s, unsigned blocks, double lanes)
     set(s, "smsp__inst_executed.sum", 0.01 * 4 * SMS * CYCLES);
     set(s, "smsp__thread_inst_executed.sum", lanes * 0.01 * 4 * SMS * CYCLES);
     set(s, "smsp__thread_inst_executed_pred_on.sum", lanes * 0.01 * 4 * SMS * CYCLES);
-}
-
-static bool is_advised(const struct sample *s, const char *rule)
-{
-    struct found f;
-    bool found = false;
-    find(&f, s, NULL);
-    for (size_t i = 0; i < f.findings.advice.count; i++)
-        found = found || strcmp(f.findings.advice.list[i].rule->name, rule) == 0;
-    forget(&f);
-    return found;
 }
 
 /* As myocyte does, in two blocks; and as lud_internal does not. */
@@ -1510,6 +1482,10 @@ static void mistakes_in_rules_are_said_with_their_line(void **state)
               "my.ini:6: there is no rule 'latenc' that 'use = no' could leave out; did you mean "
               "latency?\n");
     complains("[a]\nuse = maybe\n", "my.ini:2: rule a: use: 'maybe' is none of yes, no\n");
+    complains("[a]\nlines = wait_loads\n",
+              "my.ini:2: rule a: lines: 'wait_loads' is not known; did you mean waits_loads?\n");
+    complains("[a]\nlines = waits_loads, sectors, local\n",
+              "my.ini:2: rule a: lines: there are too many\n");
     complains("x = 1\n", "my.ini:1: expected a rule's name in brackets first: [my_rule]\n");
     complains("[a\n", "my.ini:1: expected ']' after the rule's name\n");
     complains("[a-b]\n", "my.ini:1: 'a-b' is no name for a rule: use up to 48 letters, digits and "

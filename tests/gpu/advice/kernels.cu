@@ -3,35 +3,11 @@
 //
 //   kernels NAME before|after      a
 //   kernels NAME                   a control
-//   kernels --list                 all of them: pair|control NAME RULE METRICS
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+//   kernels --list                 all of them: pair|control NAME RULE METRICS DIAGNOSIS
+#include "common.h"
+
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
 #include <mma.h>
-#include <string>
-#include <sys/time.h>
-
-#define CHECK(call)                                                                                   \
-    do {                                                                                              \
-        cudaError_t error = (call);                                                                   \
-        if (error != cudaSuccess) {                                                                   \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));       \
-            std::exit(1);                                                                             \
-        }                                                                                             \
-    } while (0)
-
-static int sms;
-static const int LAUNCHES = 4;
-
-template <class T> static T *allocate(size_t count)
-{
-    T *p;
-    CHECK(cudaMalloc(&p, count * sizeof(T)));
-    CHECK(cudaMemset(p, 0, count * sizeof(T)));
-    return p;
-}
 
 // ---- 1 columns: lanes walk down a column ----------------------------------------------------------
 __global__ void columns_before(float *out, const float *in, int n)
@@ -469,7 +445,7 @@ __global__ void loads_before(float *out, const float *in, int n)
     int threads = gridDim.x * blockDim.x;
 #pragma unroll 1
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {
-        sum = sum * 0.5f + in[i]; // defect: loads loads_wait
+        sum = sum * 0.5f + in[i]; // defect: loads loads_wait loads_sampled
         asm volatile("" : "+f"(sum));
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
@@ -661,7 +637,7 @@ __global__ void barrier_before(float *out, int rounds)
     for (int r = 0; r < rounds; r++) {
         if (threadIdx.x < 32)
             result[threadIdx.x] = share_of_work(threadIdx.x + sum, 512);
-        __syncthreads(); // defect: barrier
+        __syncthreads(); // defect: barrier barrier_sampled
         sum += result[threadIdx.x % 32];
         __syncthreads();
     }
@@ -729,7 +705,7 @@ __global__ void fences_before(float *out, int rounds)
 #pragma unroll 1
     for (int r = 0; r < rounds; r++) {
         own[(size_t)(r % 16) * gridDim.x * blockDim.x] = r;
-        __threadfence(); // defect: fences
+        __threadfence(); // defect: fences fences_sampled
     }
 }
 __global__ void fences_after(float *out, int rounds)
@@ -877,12 +853,7 @@ static void reduce_shared(bool)
 }
 
 // ---- all of them -----------------------------------------------------------------------------------------
-static const struct {
-    const char *name, *rule; // of a control: rules that it must not get, "*": any
-    bool pair;
-    void (*run)(bool before);
-    const char *metrics; // that it takes beyond the default
-} cases[] = {
+static const Case cases[] = {
     {"columns", "uncoalesced", true, columns},
     {"offset", "misaligned", true, offset},
     {"members", "uncoalesced", true, members},
@@ -908,32 +879,20 @@ static const struct {
     {"chase", "dependency", true, chase_case, ",stalls"},
     {"fences", "fences", true, fences, ",stalls"},
     {"predicated", "predication", true, predicated},
+    {"chain_sampled", "waiting_for_results", true, chain, nullptr, "full"},
+    {"loads_sampled", "waiting_for_loads", true, loads, nullptr, "full"},
+    {"barrier_sampled", "waiting_at_barriers", true, barrier, nullptr, "full"},
+    {"fences_sampled", "waiting_at_fences", true, fences, nullptr, "full"},
     {"copy", "*", false, copy},
     {"broadcast", "*", false, broadcast},
     {"all_members", "*", false, all_members},
     {"few_warps", "*", false, few_warps},
+    {"copy_sampled", "*", false, copy, nullptr, "full"},
+    {"few_warps_sampled", "*", false, few_warps, nullptr, "full"},
     {"reduce_shared", "*", false, reduce_shared},
 };
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !std::strcmp(argv[1], "--list")) {
-        for (auto &c : cases)
-            std::printf("%s %s %s default%s\n", c.pair ? "pair" : "control", c.name, c.rule,
-                        c.metrics ? c.metrics : "");
-        return 0;
-    }
-    int device;
-    CHECK(cudaGetDevice(&device));
-    CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-    for (auto &c : cases) {
-        if (argc < 2 || std::strcmp(argv[1], c.name))
-            continue;
-        c.run(argc > 2 && !std::strcmp(argv[2], "before"));
-        CHECK(cudaGetLastError());
-        CHECK(cudaDeviceSynchronize());
-        return 0;
-    }
-    std::fprintf(stderr, "kernels NAME before|after, or --list\n");
-    return 2;
+    return run_cases(cases, argc, argv);
 }

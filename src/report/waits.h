@@ -1,0 +1,48 @@
+/* The causes of waits: the samples of a kernel's instructions, and for each the instruction that is
+ * waited for. Owns the list; belongs to report/sources. */
+#ifndef GPUPROF_REPORT_WAITS_H
+#define GPUPROF_REPORT_WAITS_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gp_lines;
+
+enum gp_wait {
+#define REASON(NAME, name, help) GP_WAIT_##NAME,
+#define CAUSE(NAME, name, help) GP_WAIT_##NAME,
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
+    GP_WAIT_COUNT
+};
+
+/* Samples that have a cause. */
+struct gp_caused {
+    enum gp_wait wait;
+    uint32_t function;       /* index of its name in the counts */
+    uint32_t cause, waiting; /* offsets of the instructions */
+    uint64_t parts;          /* of samples: GP_SAMPLE_PARTS for each */
+};
+#define GP_SAMPLE_PARTS 840u /* can be divided by all numbers to 8 */
+
+struct gp_waits {
+    uint64_t samples;               /* all */
+    double shares[GP_WAIT_COUNT];   /* of all samples, 0 to 1 */
+    double at_lines[GP_WAIT_COUNT]; /* the share of all samples, waits or not, that stand in lines
+                                     * with a cause, or wait for one */
+    double issued_special; /* the share of special functions and conversions of all instructions
+                            * that were issued */
+    struct gp_caused *list;
+    size_t count, capacity;
+};
+
+/* Finds the causes of the kernel's samples. NULL where none were taken, or when out of memory.
+ * Without the kernel's code the reasons alone have shares. */
+struct gp_waits *gp_waits_make(const struct gp_lines *lines);
+void gp_waits_free(struct gp_waits *w);
+
+#endif

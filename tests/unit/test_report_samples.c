@@ -1,0 +1,389 @@
+/* report/: advice by samples of instructions: each reason and each cause of waits has a rule, which
+ * names the lines of cause and wait, and is silent where another rule has the reason. */
+#include "found.h"
+#include "sampled.h"
+
+#include <math.h>
+
+#define MOST_ADVICE 8
+
+static bool is_said(const struct found *f, const char *rule)
+{
+    for (size_t i = 0; i < f->findings.advice.count; i++)
+        if (strcmp(f->findings.advice.list[i].rule->name, rule) == 0)
+            return true;
+    return false;
+}
+
+static void is_said_first(const struct found *f, const char *rule, const char *of)
+{
+    if (f->findings.advice.count == 0)
+        fail_msg("%s: no advice", of);
+    if (strcmp(f->findings.advice.list[0].rule->name, rule) != 0)
+        fail_msg("%s: the first advice is %s", of, f->findings.advice.list[0].rule->name);
+}
+
+/* ---- reasons, without the code --------------------------------------------------------------- */
+
+/* A kernel of one instruction that issues, and one where warps wait. */
+static struct gp_sources *sample_reason(enum gp_count_kind reason, uint64_t waits)
+{
+    struct gp_sources *sources = gp_sources_new();
+    const char *const functions[] = {"k"};
+    struct gp_instruction_counts counts[2] = {{.offset = 0}, {.offset = 0x40}};
+    add_samples(&counts[0], GP_STALL_SELECTED, 1000 - waits);
+    add_samples(&counts[1], reason, waits);
+    const struct gp_code_counts source = {.kernel = "k",
+                                          .cc = 90,
+                                          .launches = 1,
+                                          .sampled = 1,
+                                          .kinds = GP_ALL_COUNTS,
+                                          .function_count = 1,
+                                          .functions = functions,
+                                          .instruction_count = 2,
+                                          .instructions = counts,
+                                          .code = ""};
+    assert_non_null(sources);
+    assert_true(gp_sources_add(sources, &source));
+    return sources;
+}
+
+static void each_reason_has_its_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        enum gp_count_kind reason;
+        const char *rule;
+    } reasons[] = {{GP_STALL_BARRIER, "waiting_at_barriers"},
+                   {GP_STALL_MEMBAR, "waiting_at_fences"},
+                   {GP_STALL_LG_THROTTLE, "full_memory_queue"},
+                   {GP_STALL_TEX_THROTTLE, "full_memory_queue"},
+                   {GP_STALL_MIO_THROTTLE, "full_short_queue"},
+                   {GP_STALL_MATH_THROTTLE, "full_pipe"},
+                   {GP_STALL_WAIT, "waiting_for_results"},
+                   {GP_STALL_NO_INSTRUCTIONS, "waiting_for_code"},
+                   {GP_STALL_BRANCH_RESOLVING, "waiting_for_branches"},
+                   {GP_STALL_CONSTANT_MISS, "waiting_for_constants"},
+                   {GP_STALL_DRAIN, "waiting_for_stores"},
+                   {GP_STALL_SLEEPING, "sleeping"},
+                   {GP_STALL_DISPATCH, "waiting_for_dispatch"},
+                   {GP_STALL_WARPGROUP_ARRIVE, "waiting_for_matrices"}};
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct sample s;
+        struct found f;
+        make_sample(&s, "k");
+        struct gp_sources *sources = sample_reason(reasons[i].reason, 600);
+        find(&f, &s, sources);
+        assert_string_equal(f.findings.bounds[0].name, "latency");
+        is_said_first(&f, reasons[i].rule, reasons[i].rule);
+        assert_int_equal(f.findings.advice.count, 1);
+        forget(&f);
+        gp_sources_free(sources);
+    }
+}
+
+/* The instruction where they wait, as there is no line table. */
+static void the_waiting_instruction_is_named(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    struct gp_sources *sources = sample_reason(GP_STALL_MEMBAR, 600);
+    find(&f, &s, sources);
+    assert_string_equal(f.findings.advice.list[0].where, "at +0x40");
+    forget(&f);
+    gp_sources_free(sources);
+}
+
+/* The general rule is for kernels without samples. */
+static void few_waits_of_each_reason_are_no_advice(void **state)
+{
+    (void)state;
+    for (unsigned kind = GP_FIRST_STALL; kind < GP_COUNT_KINDS; kind++) {
+        struct sample s;
+        struct found f;
+        make_sample(&s, "k");
+        struct gp_sources *sources = sample_reason(kind, 100);
+        find(&f, &s, sources);
+        if (f.findings.advice.count > 0)
+            fail_msg("kind %u: %s", kind, f.findings.advice.list[0].rule->name);
+        forget(&f);
+        gp_sources_free(sources);
+    }
+}
+
+/* Warps that issue, or that could if no other did, wait for nothing. */
+static void ready_warps_do_not_wait(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    struct gp_sources *sources = sample_reason(GP_STALL_NOT_SELECTED, 900);
+    find(&f, &s, sources);
+    assert_int_equal(f.findings.advice.count, 0);
+    forget(&f);
+    gp_sources_free(sources);
+}
+
+static void a_kernel_at_its_roof_may_wait(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "dram__bytes_read.sum", 4.3e9);
+    struct gp_sources *sources = sample_reason(GP_STALL_LONG_SCOREBOARD, 900);
+    find(&f, &s, sources);
+    assert_string_equal(f.findings.bounds[0].name, "dram");
+    assert_int_equal(f.findings.advice.count, 0);
+    forget(&f);
+    gp_sources_free(sources);
+}
+
+/* The time at a barrier can go, and no more than the time there. */
+static void gains_follow_from_the_samples(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    struct gp_sources *sources = sample_reason(GP_STALL_BARRIER, 370);
+    find(&f, &s, sources);
+    assert_true(f.findings.advice.count > 0);
+    assert_true(fabs(f.findings.advice.list[0].gain - 0.37) < 1e-9);
+    assert_true(f.findings.advice.list[0].up_to);
+    forget(&f);
+    gp_sources_free(sources);
+}
+
+/* ---- causes, by the code --------------------------------------------------------------------- */
+
+static const char *rule_of(const char *kernel)
+{
+    static const struct {
+        const char *kernel, *rule;
+    } rules[] = {
+        {"loads_", "waiting_for_loads"},
+        {"chains_", "chained_loads"},
+        {"local_", "waiting_for_local"},
+        {"textures_", "waiting_for_textures"},
+        {"copies_", "waiting_for_copies"},
+        {"atomics_", "waiting_for_atomics"},
+        {"shared_atomics_", "waiting_for_shared_atomics"},
+        {"shared_tile", "waiting_for_shared"},
+        {"lane_constants_", "lane_constants"},
+        {"special_", "special_functions"},
+        {"accurate_", "special_functions"},
+        {"divisions_", "integer_division"},
+        {"exchanges_", "waiting_for_exchanges"},
+        {"barriers_", "waiting_at_barriers"},
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (strncmp(kernel, rules[i].kernel, strlen(rules[i].kernel)) == 0)
+            return rules[i].rule;
+    return NULL;
+}
+
+static void sample_kernel(struct kernel *k)
+{
+    if (strncmp(k->name, "barriers_", 9) == 0)
+        wait_at_barriers(k);
+    else
+        wait_for_scoreboards(k);
+    k->kinds = GP_ALL_COUNTS;
+    take_in(k);
+}
+
+static void the_rule_of_its_cause_is_first(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    const char *rule = rule_of(k->name);
+    if (!rule || k->cc < 80) /* on an H200 */
+        return;
+    sample_kernel(k);
+    make_sample(&s, k->name);
+    find(&f, &s, k->sources);
+    is_said_first(&f, rule, k->name);
+    const struct gp_advice *a = &f.findings.advice.list[0];
+    assert_non_null(a->where);
+    if (!is_a_line_of(a->where, "cause", k->name) && !is_a_line_of(a->where, "wait", k->name))
+        fail_msg("%s: %s", k->name, a->where);
+    assert_false(is_said(&f, "latency"));
+    forget(&f);
+}
+
+static void each_cause_has_its_rule(void **state)
+{
+    (void)state;
+    assert_true(for_kernels("", the_rule_of_its_cause_is_first) > 40);
+}
+
+/* Where registers leave room for few warps, that is the advice. */
+static void occupancy_comes_before_waits(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    sample_kernel(k);
+    make_sample(&s, k->name);
+    s.launch.registers = 200;
+    set(&s, "sm__warps_active.avg.pct_of_peak_sustained_active", 12);
+    find(&f, &s, k->sources);
+    is_said_first(&f, "occupancy_registers", k->name);
+    assert_false(is_said(&f, "chained_loads"));
+    assert_false(is_said(&f, "waiting_for_loads"));
+    forget(&f);
+}
+
+static void few_warps_have_their_own_advice(void **state)
+{
+    (void)state;
+    assert_true(for_kernels("chains_", occupancy_comes_before_waits) > 0);
+    assert_true(for_kernels("loads_one", occupancy_comes_before_waits) > 0);
+}
+
+static void scattered_loads_are_uncoalesced(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    wait_for_scoreboards(k);
+    for (size_t n = 0; n < k->count; n++) {
+        uint64_t word[2];
+        memcpy(word, k->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
+        if (gp_awaited_kind(word, k->cc) != GP_AWAITED_LOAD)
+            continue;
+        k->counts[n].values[GP_COUNT_SECTORS] = 32000000;
+        k->counts[n].values[GP_COUNT_SECTORS_IDEAL] = 4000000;
+    }
+    k->kinds = GP_ALL_COUNTS;
+    take_in(k);
+    make_sample(&s, k->name);
+    set(&s, "lts__t_sectors_srcunit_tex.sum", 32e6);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 4e6 * 32);
+    set(&s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 32e6);
+    set(&s, "smsp__sass_l1tex_tags_mem_global.sum", 8e6);
+    set(&s, "dram__bytes_read.sum", 1e8);
+    find(&f, &s, k->sources);
+    is_said_first(&f, "uncoalesced", k->name);
+    assert_false(is_said(&f, "waiting_for_loads"));
+    forget(&f);
+}
+
+static void scattered_loads_have_their_own_advice(void **state)
+{
+    (void)state;
+    assert_true(for_kernels("loads_one", scattered_loads_are_uncoalesced) > 0);
+}
+
+static double share_of(const struct kernel *k, enum gp_wait wait)
+{
+    return gp_lines_total(k->lines, GP_WEIGHT_FIRST_WAIT + wait);
+}
+
+/* By the mix of instructions: the pipe takes one of them in the time of eight others. */
+static double issue;
+static void a_pipe_of_special_functions(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    k->count = k->code_size / GP_INSTRUCTION_BYTES;
+    for (size_t n = 0; n < k->count; n++) {
+        uint64_t word[2];
+        memcpy(word, k->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
+        add_samples(at(k, n), GP_STALL_SELECTED, 10);
+        add_samples(&k->counts[n], GP_STALL_SHORT_SCOREBOARD, gp_scoreboards_awaited(word) ? 5 : 0);
+    }
+    repeat_loops(k);
+    k->kinds = GP_ALL_COUNTS;
+    take_in(k);
+    make_sample(&s, k->name);
+    set(&s, "smsp__inst_executed.sum", issue * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed.sum", 32 * issue * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed_pred_on.sum", 32 * issue * 4 * SMS * CYCLES);
+    assert_true(k->lines->waits->issued_special > 0.1);
+    assert_true(share_of(k, GP_WAIT_SPECIAL) < 0.25);
+    find(&f, &s, k->sources);
+    assert_int_equal(is_said(&f, "special_functions"),
+                     8 * k->lines->waits->issued_special * issue > 0.6);
+    forget(&f);
+}
+
+static void the_mix_has_special_functions(void **state)
+{
+    (void)state;
+    issue = 0.9;
+    assert_true(for_kernels("special_", a_pipe_of_special_functions) > 0);
+    issue = 0.3;
+    assert_true(for_kernels("special_", a_pipe_of_special_functions) > 0);
+}
+
+/* ---- causes that no sample is needed for ----------------------------------------------------- */
+
+static const char *half_rule;
+static void halves_have_their_advice(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    wait_for_scoreboards(k);
+    take_in(k);
+    make_sample(&s, k->name);
+    set(&s, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 32 * 0.1 * 4 * SMS * CYCLES);
+    find(&f, &s, k->sources);
+    assert_int_equal(is_said(&f, "scalar_halves"), half_rule != NULL);
+    if (half_rule && !is_a_line_of(f.findings.advice.list[0].where, "half", k->name))
+        fail_msg("%s of %d: %s", k->name, k->cc, f.findings.advice.list[0].where);
+    forget(&f);
+}
+
+static void one_number_of_16_bits_at_a_time(void **state)
+{
+    (void)state;
+    half_rule = "scalar_halves";
+    assert_true(for_kernels("halves_alone", halves_have_their_advice) > 0);
+    half_rule = NULL;
+    assert_true(for_kernels("halves_in_pairs", halves_have_their_advice) > 0);
+}
+
+static void kernels_that_read_the_hosts_memory(void **state)
+{
+    (void)state;
+    static const char list[] = "default,sysmem_read_bytes,sysmem_write_bytes";
+    for (int reads = 0; reads < 2; reads++) {
+        struct sample s;
+        struct found f;
+        make_sample_of(&s, "k", list);
+        set(&s, "lts__t_sectors_aperture_sysmem_op_read.sum", reads ? 1e6 : 10);
+        set(&s, "lts__t_bytes.sum", 40e6);
+        find_of(&f, &s, NULL, list);
+        assert_int_equal(is_said(&f, "host_memory"), reads);
+        forget(&f);
+    }
+    /* Not counted. */
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    find(&f, &s, NULL);
+    assert_false(is_said(&f, "host_memory"));
+    forget(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_reason_has_its_rule),
+        cmocka_unit_test(the_waiting_instruction_is_named),
+        cmocka_unit_test(few_waits_of_each_reason_are_no_advice),
+        cmocka_unit_test(ready_warps_do_not_wait),
+        cmocka_unit_test(a_kernel_at_its_roof_may_wait),
+        cmocka_unit_test(gains_follow_from_the_samples),
+        cmocka_unit_test(each_cause_has_its_rule),
+        cmocka_unit_test(few_warps_have_their_own_advice),
+        cmocka_unit_test(scattered_loads_have_their_own_advice),
+        cmocka_unit_test(the_mix_has_special_functions),
+        cmocka_unit_test(one_number_of_16_bits_at_a_time),
+        cmocka_unit_test(kernels_that_read_the_hosts_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
