@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "gate/captures.h"
+#include "gate/gate.h"
 #include "gate/internal_work.h"
 #include "gate/threads.h"
 #include "gate/waits.h"
@@ -135,6 +136,17 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
 
 /* ---- launches that are left out for a while -------------------------------------------------- */
 
+/* Groups that a thread may leave out, in sets of a few: a training has some hundred kernels and
+ * configurations, and two that drove each other out would be asked for at each launch. */
+#define SETS 256 /* a power of two */
+#define IN_SET 4
+
+/* A look-up that took more times longer than usual was interrupted. */
+#define MOST_TIMES 4
+#define WEIGHT 0.1
+/* The nanoseconds that the first look-up of a thread takes at most. */
+#define FIRST_NS 1000.0
+
 /* The next launches of a group that the calling thread need not ask for. */
 struct skipping {
     struct key key;
@@ -144,16 +156,42 @@ struct skipping {
 };
 
 static atomic_ulong times_forgotten;
+/* The host's time that a launch takes which is left out. Initial-exec: a hook allocates nothing.
+ */
+static __thread double usual_ns __attribute__((tls_model("initial-exec")));
 
-static struct skipping *skipping_of(const struct key *key)
+/* The set that the key may be in, NULL where the thread has none. */
+static struct skipping *set_of(const struct gp_thread *own, const struct key *key)
+{
+    struct skipping *all = own ? own->skipping : NULL;
+    return all ? &all[(hash_of(key) >> 32 & (SETS - 1)) * IN_SET] : NULL;
+}
+
+static bool is_of(const struct skipping *s, const struct key *key)
+{
+    return s->key.function == key->function && memcmp(&s->key, key, sizeof(*key)) == 0;
+}
+
+/* NULL where the set has it not. */
+static struct skipping *find_in(struct skipping *set, const struct key *key)
+{
+    for (int i = 0; set && i < IN_SET; i++)
+        if (is_of(&set[i], key))
+            return &set[i];
+    return NULL;
+}
+
+/* The entry of the group, else the one that is needed least. NULL when out of memory. */
+static struct skipping *room_for(const struct key *key)
 {
     struct gp_thread *own = gp_thread_own;
-    if (!own)
-        return NULL;
-    if (!own->skipping)
-        own->skipping = calloc(GP_SKIPPING, sizeof(struct skipping));
-    struct skipping *all = own->skipping;
-    return all ? &all[hash_of(key) >> 32 & (GP_SKIPPING - 1)] : NULL;
+    if (own && !own->skipping)
+        own->skipping = calloc((size_t)SETS * IN_SET, sizeof(struct skipping));
+    struct skipping *set = set_of(own, key), *least = find_in(set, key);
+    for (int i = 0; set && i < IN_SET && !find_in(set, key); i++)
+        if (!least || set[i].left < least->left)
+            least = &set[i];
+    return least;
 }
 
 static void settle(struct skipping *s)
@@ -166,7 +204,7 @@ static void settle(struct skipping *s)
 static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
 {
     struct key key = key_of(call);
-    struct skipping *s = skips > 0 && !selection_counts() ? skipping_of(&key) : NULL;
+    struct skipping *s = skips > 0 && !selection_counts() ? room_for(&key) : NULL;
     atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
     if (!s)
         return;
@@ -175,14 +213,24 @@ static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsi
         .key = key, .tally = tally, .left = skips, .forgotten = atomic_load(&times_forgotten)};
 }
 
-/* The look-up of the last one of a row is made once more and timed, and stands for all of it. */
+static void note_usual(double ns)
+{
+    if (usual_ns > 0)
+        usual_ns += WEIGHT * (fmin(ns, MOST_TIMES * usual_ns) - usual_ns);
+    else
+        usual_ns = fmin(ns, FIRST_NS);
+}
+
+/* The way of the last one of a row is gone once more and timed, and stands for all of it. */
 static void settle_row(const struct gp_launch *call, struct skipping *s)
 {
     const uint64_t began = gp_clock_ns();
     const struct key key = key_of(call);
-    const bool same = memcmp(&skipping_of(&key)->key, &key, sizeof(key)) == 0;
-    const uint64_t ns = gp_clock_ns() - began;
-    gp_added_beside(same ? 1e-9 * (double)ns * s->skipped : 0);
+    const bool same = find_in(set_of(gp_thread_own, &key), &key) == s;
+    gp_gate_enter_cancellable();
+    gp_gate_leave_cancellable();
+    note_usual((double)(gp_clock_ns() - began));
+    gp_added_beside(same ? 1e-9 * usual_ns * s->skipped : 0);
     gp_internal_work_begins();
     settle(s);
     gp_internal_work_ends();
@@ -194,8 +242,8 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
     if (!own || !own->skipping || gp_captures() > 0 || (gp_any_held() && gp_divided_any()))
         return false;
     const struct key key = key_of(call);
-    struct skipping *s = skipping_of(&key);
-    if (!s || !s->left || memcmp(&s->key, &key, sizeof(key)) != 0 ||
+    struct skipping *s = find_in(set_of(own, &key), &key);
+    if (!s || !s->left ||
         s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
         return false;
     atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include "launch/selection.h"
 
 #include "base/log.h"
+#include "gate/gate.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -79,7 +80,7 @@ struct sum {
 static void add_count(void *user, const struct gp_count *count)
 {
     struct sum *sum = user;
-    if (strcmp(count->kernel, sum->kernel) != 0)
+    if (strcmp(count->kernel, sum->kernel) != 0 || count->reason.cause)
         return;
     sum->launches += count->launches;
     sum->configurations++;
@@ -193,6 +194,35 @@ static void no_launch_is_lost_between_threads(void **state)
     assert_int_equal(counted("threads").configurations, 4);
 }
 
+/* As many groups as a training has. */
+#define GROUPS 200
+#define ROUNDS_OF_GROUPS 2000
+
+static void under_a_limit_few_launches_are_asked_for(void **state)
+{
+    struct gp_launch call = call_of("limited");
+    unsigned asked = 0;
+    (void)state;
+    sample("");
+    limit_start(&(struct gp_overhead){.kind = GP_OVERHEAD_SECONDS, .amount = 1e-9});
+    gp_gate_enter();
+    gp_gate_leave();
+    for (unsigned i = 0; i < ROUNDS_OF_GROUPS; i++) {
+        for (unsigned g = 0; g < GROUPS; g++) {
+            call.grid[0] = 1 + g;
+            if (gp_sampling_leaves_out(&call))
+                continue;
+            assert_int_equal(gp_sampling_chooses(&call, true, NULL), GP_ONLY_COUNTED);
+            asked++;
+        }
+    }
+    limit_start(&(struct gp_overhead){.kind = GP_OVERHEAD_NONE});
+    /* 32 of each group at first, and then one of each 33, 34, ... */
+    assert_in_range(asked, 32 * GROUPS, ROUNDS_OF_GROUPS * GROUPS / 8);
+    assert_int_equal(counted("limited").launches, ROUNDS_OF_GROUPS * GROUPS);
+    assert_int_equal(counted("limited").configurations, GROUPS);
+}
+
 static char *log_text(const char *path)
 {
     static char text[4096];
@@ -218,7 +248,7 @@ static void beyond_the_bound_they_share_a_count(void **state)
         count += (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
     }
     struct sum sum = counted("many");
-    assert_in_range(sum.configurations, GP_MAX_TALLIES - 100, GP_MAX_TALLIES);
+    assert_in_range(sum.configurations, GP_MAX_TALLIES - GROUPS - 100, GP_MAX_TALLIES);
     assert_int_equal(sum.launches, sum.configurations);
     assert_int_equal(count, sum.configurations + 3);
     /* Configurations that have a count keep it. */
@@ -238,6 +268,7 @@ int main(void)
         cmocka_unit_test(launches_that_are_taken_have_turns),
         cmocka_unit_test(a_handle_may_come_back_as_another_functions),
         cmocka_unit_test(no_launch_is_lost_between_threads),
+        cmocka_unit_test(under_a_limit_few_launches_are_asked_for),
         cmocka_unit_test(beyond_the_bound_they_share_a_count),
     };
     return cmocka_run_group_tests(tests, pretend_driver, NULL);
