@@ -396,6 +396,7 @@ void limit_sum_up(struct gp_end *end);
 struct gp_kernel_worth {
     bool begun;   /* a launch of it was chosen, so that it is instrumented */
     bool learned; /* the time that this took */
+    bool wanted;  /* a group of it has no measurement */
 };
 
 struct gp_tally {
@@ -451,6 +452,10 @@ enum gp_choice within_limit_choose(struct gp_tally *tally, const struct gp_launc
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
 /* A launch that was chosen has no measurement. */
 void within_limit_in_vain(struct gp_tally *tally);
+
+/* The seconds that first measurements of all groups take which have none, as predicted; 0 where
+ * all have one. */
+double within_limit_wanted(void);
 
 /* A launch has its record: its time and values count for the rule. `cost`: seconds that it took to
  * measure, without its own run, and the part that launches of its batch share. `scatter`: as of

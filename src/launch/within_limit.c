@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
@@ -145,6 +146,40 @@ void within_limit_in_vain(struct gp_tally *t)
     if (t->worth.taken > 0 && t->in_vain++ < MOST_IN_VAIN)
         t->worth.taken--;
     pthread_mutex_unlock(&chosen.lock);
+}
+
+static struct gp_tally *tally_of_worth(struct gp_worth *g)
+{
+    return (struct gp_tally *)((char *)g - offsetof(struct gp_tally, worth));
+}
+
+/* The time that the last step of a kind may take more than the mean of those before it. */
+static double surprise(enum gp_limit_step step)
+{
+    return fmax(0, limit_predicts(step) - limit_usual(step));
+}
+
+double within_limit_wanted(void)
+{
+    unsigned groups = 0, kernels = 0;
+    pthread_mutex_lock(&chosen.lock);
+    for (unsigned i = 0; i < chosen.rule.count; i++) {
+        const struct gp_tally *t = tally_of_worth(chosen.rule.groups[i]);
+        if (t->worth.taken > 0 || t->in_vain > 0)
+            continue;
+        groups++;
+        if (t->kernel && !t->kernel->begun && !t->kernel->wanted) {
+            t->kernel->wanted = true;
+            kernels++;
+        }
+    }
+    pthread_mutex_unlock(&chosen.lock);
+    if (groups == 0)
+        return 0;
+    return groups * limit_usual(GP_LIMIT_LAUNCH) + kernels * limit_usual(GP_LIMIT_KERNEL) +
+           ceil(groups / limit_usual_batch()) * limit_usual(GP_LIMIT_DRAIN) +
+           surprise(GP_LIMIT_LAUNCH) + surprise(GP_LIMIT_DRAIN) +
+           (kernels > 0 ? surprise(GP_LIMIT_KERNEL) : 0);
 }
 
 static double seconds_of(const struct gp_record *launch)

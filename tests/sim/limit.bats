@@ -58,6 +58,7 @@ has_values() {
     [ "$launches" -eq 1000 ] && [ "$measured" -eq 0 ]
     grep -q "0 of 1000 launches were measured; of 1.000 ms that the limit permits (1ms)" "$log"
     grep -q '"type":"passed_over".*"added-limit"' "$profile.whole"
+    grep -q -- "to measure each kernel and configuration once takes at least --overhead [0-9]*ms, as predicted" <(tr '\n' ' ' <"$log" | tr -s ' ')
     awk -v spent="$spent" 'BEGIN { exit !(spent < 0.3) }' # no session was opened
 }
 
@@ -69,6 +70,16 @@ has_values() {
     grep -q '"overhead":"3%"' "$profile.whole"
     grep -Eq "scale_in_place .* values ±" "$log"
     grep -q "which stand for ~100 % of the GPU time" "$log"
+}
+
+@test "the limit that the report names is enough to measure a kernel once" {
+    unset GPUSIM_FAULTS # the guesses are above its times
+    limited 3% "$programs/limit_linked" 1000 one:1000
+    [ "$measured" -eq 0 ]
+    option=$(tr '\n' ' ' <"$log" | sed -n 's/.*takes at *least *--overhead *\([0-9.]*m*s\),.*/\1/p')
+    limited "$option" "$programs/limit_linked" 1000 one:1000
+    has_values scale_in_place
+    [ "$measured" -lt 1000 ]
 }
 
 @test "half a second, and launches that are all different" {
