@@ -141,6 +141,32 @@ has_values() {
     [ "$measured" -lt 150 ]
 }
 
+# slept FILE: the seconds that the simulated GPU slept.
+slept() {
+    awk '{ all += $1 } END { print all / 1e3 }' "$1"
+}
+
+# accounts PROGRAM...: sleeps of the simulated GPU that the program does not have without us are in the account.
+accounts() {
+    local of=$BATS_TEST_TMPDIR/sleeps
+    rm -f "$of".*
+    touch "$of".own "$of".ours
+    GPUSIM_SLEEPS=$of.own LD_PRELOAD=$programs/libclock.so "$@"
+    GPUSIM_SLEEPS=$of.ours GPUPROF_OVERHEAD=2s GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload "$@"
+    cp "$profile" "$profile.whole"
+    awk -v own="$(slept "$of.own")" -v ours="$(slept "$of.ours")" -v spent="$(of_end limit_spent)" \
+        -v start_up="$(of_end start_up_seconds)" 'BEGIN {
+        print ours - own " s of sleep are added, the account says " spent " s and " start_up " s of start-up"
+        exit !(ours - own > 0.3 && spent + start_up >= ours - own) }'
+}
+
+@test "the account has all that was added, and more for overlap that may be lost" {
+    for kind in all:40 one:100 rare:101 graph:20; do
+        accounts "$programs/limit_linked" 2000 "$kind"
+        GPUSIM_FAULTS=slow,slowcounters accounts "$programs/limit_linked" 2000 "$kind"
+    done
+}
+
 @test "launches that are only timed are counted where the limit leaves no time for events" {
     export GPUPROF_METRICS=duration
     limited 10% "$programs/limit_linked" 20000 one:500
