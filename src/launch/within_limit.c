@@ -15,6 +15,10 @@
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
 
+/* A batch is begun with a group that was measured before once there is as much money for launches
+ * as for their drain: else most of the money would go into drains of a launch or two. */
+#define DRAINS_TO_REPEAT 2
+
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
 
@@ -37,7 +41,7 @@ static struct gp_prices prices_of(const struct gp_tally *t)
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
-        most += limit_predicts(GP_LIMIT_DRAIN);
+        most += (t->worth.taken > 0 ? DRAINS_TO_REPEAT : 1) * limit_predicts(GP_LIMIT_DRAIN);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
     struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,

@@ -33,8 +33,10 @@
 #define FIRST_PART 0.2
 #define TIMING_PART 0.05
 #define TIMING_PART_OF_LITTLE 0.01
-/* Launches of a group that are timed in any case. */
+/* Launches of a group that are timed before further ones of others, and the part of the money for
+ * these. */
 #define TIMED_FIRST 2
+#define FIRST_TIMING_PART 0.05
 /* A group is taken to be over after so many times its usual distance without a launch. */
 #define OVER_AFTER 8
 #define OVER_LEAST 64
@@ -262,14 +264,16 @@ static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
     return (double)g->taken < fmin(wanted, enough_of(g, scatter));
 }
 
+/* The first launches of many groups would take all of the money, too. */
 static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
                      const struct gp_prices *p, const struct gp_money *money, double left)
 {
     const bool little = r->price > 0 || r->dearest > 0;
     const double part = (little ? TIMING_PART_OF_LITTLE : TIMING_PART) * money->all;
+    const double spent = r->on_timings + p->timing;
     if (g->timed < TIMED_FIRST)
-        return p->timing <= money->left;
-    return p->timing <= left && r->on_timings + p->timing <= part &&
+        return p->timing <= money->left && spent <= FIRST_TIMING_PART * money->all;
+    return p->timing <= left && spent <= part &&
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }
 

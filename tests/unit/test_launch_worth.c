@@ -461,6 +461,31 @@ static void heavy_kernels_come_first(void **state)
     assert_int_equal(heavy.taken, 1);
 }
 
+/* Each launch is the first one of its group, and to time it takes more than the money that it
+ * brings. */
+static void times_of_launches_that_all_differ_do_not_take_all_money(void **state)
+{
+    static struct gp_worth groups[4000];
+    double all = 0, spent = 0;
+    unsigned measured = 0;
+    (void)state;
+    for (unsigned i = 0; i < 4000; i++) {
+        all += 0.5 * prices.timing;
+        switch (choose(&groups[i], measured ? 0 : 0.005, all, all - spent)) {
+        case GP_MEASURED:
+            spent += prices.launch + (measured++ ? 0 : 0.005);
+            break;
+        case GP_ONLY_TIMED:
+            spent += prices.timing;
+            break;
+        case GP_ONLY_COUNTED:
+            break;
+        }
+    }
+    assert_in_range(measured, 10, 15); /* of 20 ms */
+    assert_true(rule.on_timings <= 0.05 * all);
+}
+
 /* To find a price takes long where there are many groups. */
 static void without_money_the_price_is_seldom_found_anew(void **state)
 {
@@ -501,6 +526,7 @@ int main(void)
                                start),
         cmocka_unit_test_setup(a_rare_kernel_is_not_starved, start),
         cmocka_unit_test_setup(heavy_kernels_come_first, start),
+        cmocka_unit_test_setup(times_of_launches_that_all_differ_do_not_take_all_money, start),
         cmocka_unit_test_setup(without_money_the_price_is_seldom_found_anew, start),
         cmocka_unit_test_setup(no_group_is_done_for_good, start),
     };
