@@ -134,10 +134,11 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
     return tally;
 }
 
-/* ---- launches that are left out for a while -------------------------------------------------- */
+/* ---- launches that are left out by one look-up ----------------------------------------------- */
 
-/* Groups that a thread may leave out, in sets of a few: a training has some hundred kernels and
- * configurations, and two that drove each other out would be asked for at each launch. */
+/* Groups of which a thread may leave launches out, in sets of a few: a training has some hundred
+ * kernels and configurations, and two that drove each other out would be asked for at each launch.
+ */
 #define SETS 256 /* a power of two */
 #define IN_SET 4
 
@@ -147,17 +148,20 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
 /* The nanoseconds that the first look-up of a thread takes at most. */
 #define FIRST_NS 1000.0
 
-/* The next launches of a group that the calling thread need not ask for. */
+/* A group of which some launches need not be asked for: the next ones under a limit, and those that
+ * the user's rule leaves out. */
 struct skipping {
     struct key key;
     struct gp_tally *tally;
     unsigned left, skipped;
     unsigned long forgotten; /* times_forgotten, as it was */
+    uint64_t found;          /* when it was, in launches of the thread; 0: it is empty */
 };
 
 static atomic_ulong times_forgotten;
 /* The host's time that a launch takes which is left out. Initial-exec: a hook allocates nothing.
  */
+static __thread uint64_t finds __attribute__((tls_model("initial-exec")));
 static __thread double usual_ns __attribute__((tls_model("initial-exec")));
 
 /* The set that the key may be in, NULL where the thread has none. */
@@ -181,17 +185,21 @@ static struct skipping *find_in(struct skipping *set, const struct key *key)
     return NULL;
 }
 
-/* The entry of the group, else the one that is needed least. NULL when out of memory. */
+/* The entry of the group, else an empty one, else the one that was found the longest ago. NULL when
+ * out of memory. */
 static struct skipping *room_for(const struct key *key)
 {
     struct gp_thread *own = gp_thread_own;
     if (own && !own->skipping)
         own->skipping = calloc((size_t)SETS * IN_SET, sizeof(struct skipping));
-    struct skipping *set = set_of(own, key), *least = find_in(set, key);
-    for (int i = 0; set && i < IN_SET && !find_in(set, key); i++)
-        if (!least || set[i].left < least->left)
-            least = &set[i];
-    return least;
+    struct skipping *set = set_of(own, key), *oldest = find_in(set, key);
+    if (!set || oldest)
+        return oldest;
+    oldest = set;
+    for (int i = 1; i < IN_SET; i++)
+        if (set[i].found < oldest->found)
+            oldest = &set[i];
+    return oldest;
 }
 
 static void settle(struct skipping *s)
@@ -201,16 +209,18 @@ static void settle(struct skipping *s)
     s->skipped = 0;
 }
 
-static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
+static void remember(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
 {
     struct key key = key_of(call);
-    struct skipping *s = skips > 0 && !selection_counts() ? room_for(&key) : NULL;
-    atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
+    struct skipping *s = selection_counts() ? NULL : room_for(&key);
     if (!s)
         return;
     settle(s);
-    *s = (struct skipping){
-        .key = key, .tally = tally, .left = skips, .forgotten = atomic_load(&times_forgotten)};
+    *s = (struct skipping){.key = key,
+                           .tally = tally,
+                           .left = skips,
+                           .forgotten = atomic_load(&times_forgotten),
+                           .found = ++finds};
 }
 
 static void note_usual(double ns)
@@ -236,15 +246,27 @@ static void settle_row(const struct gp_launch *call, struct skipping *s)
     gp_internal_work_ends();
 }
 
+/* Counts the launch, where the user's rule leaves it out. */
+static bool is_left_out_by_rule(struct gp_tally *tally)
+{
+    unsigned long before = atomic_load_explicit(&tally->launches, memory_order_relaxed);
+    return !gp_sample_takes(&rule, before) &&
+           atomic_compare_exchange_strong(&tally->launches, &before, before + 1);
+}
+
 bool gp_sampling_leaves_out(const struct gp_launch *call)
 {
     struct gp_thread *own = gp_thread_own;
-    if (!own || !own->skipping || gp_captures() > 0 || (gp_any_held() && gp_divided_any()))
+    if (!own || !own->skipping || gp_captures() > 0)
         return false;
     const struct key key = key_of(call);
     struct skipping *s = find_in(set_of(own, &key), &key);
-    if (!s || !s->left ||
-        s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
+    if (!s || s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
+        return false;
+    s->found = ++finds;
+    if (is_left_out_by_rule(s->tally))
+        return true;
+    if (!s->left || (gp_any_held() && gp_divided_any()))
         return false;
     atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
@@ -274,12 +296,17 @@ enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_mea
     struct gp_tally *tally = tally_of(call);
     uint64_t before = atomic_fetch_add(&tally->launches, 1);
     unsigned skips;
-    if (!gp_sample_takes(&rule, before))
+    if (!gp_sample_takes(&rule, before)) {
+        if (may_be_measured)
+            remember(tally, call, 0);
         return GP_ONLY_COUNTED;
+    }
     if (limit_is_set() && may_be_measured) {
         enum gp_choice choice = within_limit_choose(tally, call, &skips);
         if (choice == GP_ONLY_COUNTED)
-            leave_out(tally, call, skips);
+            atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
+        if (choice == GP_ONLY_COUNTED && skips > 0)
+            remember(tally, call, skips);
         if (choice != GP_MEASURED)
             return choice;
     }
