@@ -141,6 +141,8 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
  */
 #define SETS 256 /* a power of two */
 #define IN_SET 4
+/* Another thread may find that the kernel waits for the host just when the group is entered. */
+#define MOST_BY_RULE 1024
 
 /* A look-up that took more times longer than usual was interrupted. */
 #define MOST_TIMES 4
@@ -154,14 +156,15 @@ struct skipping {
     struct key key;
     struct gp_tally *tally;
     unsigned left, skipped;
+    unsigned by_rule;        /* the rule's launches until it is asked for again */
     unsigned long forgotten; /* times_forgotten, as it was */
     uint64_t found;          /* when it was, in launches of the thread; 0: it is empty */
 };
 
 static atomic_ulong times_forgotten;
-/* The host's time that a launch takes which is left out. Initial-exec: a hook allocates nothing.
- */
+/* Initial-exec: a hook allocates nothing. */
 static __thread uint64_t finds __attribute__((tls_model("initial-exec")));
+/* The host's time that a launch takes which is left out. */
 static __thread double usual_ns __attribute__((tls_model("initial-exec")));
 
 /* The set that the key may be in, NULL where the thread has none. */
@@ -219,6 +222,7 @@ static void remember(struct gp_tally *tally, const struct gp_launch *call, unsig
     *s = (struct skipping){.key = key,
                            .tally = tally,
                            .left = skips,
+                           .by_rule = MOST_BY_RULE,
                            .forgotten = atomic_load(&times_forgotten),
                            .found = ++finds};
 }
@@ -264,8 +268,10 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
     if (!s || s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
         return false;
     s->found = ++finds;
-    if (is_left_out_by_rule(s->tally))
+    if (s->by_rule > 0 && is_left_out_by_rule(s->tally)) {
+        s->by_rule--;
         return true;
+    }
     if (!s->left || (gp_any_held() && gp_divided_any()))
         return false;
     atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);

@@ -27,6 +27,7 @@ static struct {
     pthread_mutex_t lock;
     struct gp_worth_rule rule;
     double on_keeping; /* seconds for launches that kept the batch together */
+    bool only_timed;   /* no launch is asked for more */
 } chosen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct {
@@ -60,6 +61,7 @@ static struct gp_prices prices_of(const struct gp_tally *t)
 static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *money)
 {
     const struct gp_prices p = {.timing = limit_predicts(GP_LIMIT_TIMING)};
+    chosen.only_timed = true;
     const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
     worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
                 &p);
@@ -169,7 +171,7 @@ double within_limit_wanted(void)
     pthread_mutex_lock(&chosen.lock);
     for (unsigned i = 0; i < chosen.rule.count; i++) {
         const struct gp_tally *t = tally_of_worth(chosen.rule.groups[i]);
-        if (t->worth.taken > 0 || t->in_vain > 0)
+        if (t->worth.values > 0 || t->in_vain > 0)
             continue;
         groups++;
         if (t->kernel && !t->kernel->begun && !t->kernel->wanted) {
@@ -178,7 +180,7 @@ double within_limit_wanted(void)
         }
     }
     pthread_mutex_unlock(&chosen.lock);
-    if (groups == 0)
+    if (groups == 0 || chosen.only_timed)
         return 0;
     return groups * limit_usual(GP_LIMIT_LAUNCH) + kernels * limit_usual(GP_LIMIT_KERNEL) +
            ceil(groups / limit_usual_batch()) * limit_usual(GP_LIMIT_DRAIN) +
