@@ -46,15 +46,18 @@ bool gp_sample_parse(const char *text, struct gp_sample *sample)
     return false;
 }
 
+#define PART_BITS 3
+_Static_assert(GP_SAMPLE_FIRST == 1 << PART_BITS, "the first launches are a part of each length");
+
 /* The launches from one power of two to the next are four parts of the same length. One launch of
  * each is taken, the same in each run, by a hash: a regular step could meet the program's own. */
 static bool is_chosen_of_part(uint64_t before)
 {
-    uint64_t length = 1;
-    while (before / length >= GP_SAMPLE_FIRST)
-        length *= 2;
-    uint64_t by_chance = gp_mix(length, before / length) >> 32;
-    return before % length == by_chance % length;
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(before);
+    const unsigned shift = bits - PART_BITS; /* so that 4 <= before >> shift < 8 */
+    const uint64_t length = UINT64_C(1) << shift, rest = length - 1;
+    const uint64_t by_chance = gp_mix(length, before >> shift) >> 32;
+    return (before & rest) == (by_chance & rest);
 }
 
 bool gp_sample_takes(const struct gp_sample *sample, uint64_t before)

@@ -6,9 +6,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Kernels in a configuration that `skipping` has; a power of two. */
-#define GP_SKIPPING 64
-
 struct gp_thread {
     atomic_int inside;     /* the gate's, as are the two below: only the thread itself uses those */
     atomic_int calls;      /* that are inside, or about to be */

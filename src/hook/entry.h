@@ -60,7 +60,7 @@
         GP_FORWARD(symbol, arguments);                        \
         gp_launch_enter_before_change();                      \
         CUresult result = gp_cuda.symbol arguments;           \
-        after;                                                \
+        GP_COUNTED(after);                                    \
         gp_gate_leave();                                      \
         return result;                                        \
     }

@@ -41,7 +41,7 @@ GP_EXPORT CUresult cuModuleLoad(CUmodule *module, const char *fname)
     GP_FORWARD_UNLESS_OURS(cuModuleLoad, module, fname);
     CUresult result = gp_cuda.cuModuleLoad(module, fname);
     if (result == CUDA_SUCCESS)
-        gp_module_loaded_from_file(*module, fname);
+        GP_COUNTED(gp_module_loaded_from_file(*module, fname));
     return result;
 }
 

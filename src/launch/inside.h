@@ -262,6 +262,11 @@ struct gp_worth {
                            * more */
     uint64_t first, last; /* numbers of launches among all: its first and its last one */
     double beginning;     /* gp_prices.first, as it was at the last one */
+    struct gp_offer {     /* to the rule, when the price was found */
+        double again;     /* how likely more launches come */
+        double first_cost, first_gain; /* of the first measurement; no cost: it was made */
+        double wanted, enough;         /* values at a price of 1, and at any price */
+    } offer;
 };
 
 /* The cost of the next step, as it is predicted. */
@@ -282,7 +287,7 @@ struct gp_money {
 #define GP_MOST_WORTHS 4096
 
 struct gp_worth_rule {
-    const struct gp_worth *groups[GP_MOST_WORTHS]; /* each with a launch */
+    struct gp_worth *groups[GP_MOST_WORTHS]; /* each with a launch */
     unsigned count;
     uint64_t launches;            /* all of them */
     uint64_t once, twice;         /* groups with exactly one launch, two launches */
@@ -291,10 +296,11 @@ struct gp_worth_rule {
     double on_firsts, on_timings; /* money that went into first measurements, and into times */
     double scatters;              /* sum of the groups' scatter, and the number of those groups */
     unsigned scattering;
-    double dearest;      /* first measurement that is still to be made */
-    double price;        /* error for a second; a purchase that takes away less is not made */
-    uint64_t planned_at; /* launches, when the price was found */
-    double planned_left; /* money then */
+    double dearest;       /* first measurement that is still to be made */
+    double price;         /* error for a second; a purchase that takes away less is not made */
+    double less_at_price; /* factor of the values that are wanted at a price of 1 */
+    uint64_t planned_at;  /* launches, when the price was found */
+    double planned_left;  /* money then */
 };
 
 /* A launch of the group is about to be made. *skips becomes the number of further launches of it
@@ -390,6 +396,7 @@ void limit_sum_up(struct gp_end *end);
 struct gp_kernel_worth {
     bool begun;   /* a launch of it was chosen, so that it is instrumented */
     bool learned; /* the time that this took */
+    bool wanted;  /* a group of it has no measurement */
 };
 
 struct gp_tally {
@@ -445,6 +452,10 @@ enum gp_choice within_limit_choose(struct gp_tally *tally, const struct gp_launc
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
 /* A launch that was chosen has no measurement. */
 void within_limit_in_vain(struct gp_tally *tally);
+
+/* The seconds that first measurements of all groups take which have none, as predicted; 0 where
+ * all have one. */
+double within_limit_wanted(void);
 
 /* A launch has its record: its time and values count for the rule. `cost`: seconds that it took to
  * measure, without its own run, and the part that launches of its batch share. `scatter`: as of

@@ -7,6 +7,7 @@
 #include "launch/inside.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "profile/record.h"
@@ -26,7 +27,7 @@
 
 /* Guesses, by docs/performance.md. */
 static const double guesses[GP_LIMIT_STEPS] = {
-    [GP_LIMIT_LAUNCH] = 2e-3, [GP_LIMIT_KERNEL] = 50e-3, [GP_LIMIT_DRAIN] = 45e-3,
+    [GP_LIMIT_LAUNCH] = 2e-3, [GP_LIMIT_KERNEL] = 25e-3, [GP_LIMIT_DRAIN] = 45e-3,
     [GP_LIMIT_SWITCH] = 0.35, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
 };
 
@@ -51,7 +52,7 @@ void prediction_learn(struct gp_prediction *p, double seconds)
         seconds = fmin(seconds, MOST_TIMES * (p->mean + p->distance));
     p->count++;
     const double weight = fmax(WEIGHT, 1.0 / p->count), off = fabs(seconds - p->mean);
-    p->distance += weight * ((p->count > 1 ? off : seconds / 2) - p->distance);
+    p->distance += weight * ((p->count > 1 ? off : seconds / 4) - p->distance);
     p->mean += weight * (seconds - p->mean);
 }
 
@@ -244,23 +245,35 @@ void limit_promise_kernel(void)
     atomic_fetch_add(&limit.promised_kernels, 1);
 }
 
+static struct gp_end sum_up(void)
+{
+    const struct account now = account();
+    struct gp_end sum = {0};
+    if (!limit_is_set() || limit_takes_all())
+        return sum;
+    sum.has_limit = 1;
+    sum.limit_spent = now.spent;
+    sum.limit_wanted = within_limit_wanted();
+    sum.start_up_seconds = gp_added_parts().start_up;
+    pthread_mutex_lock(&limit.lock);
+    sum.limit_seconds = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+    pthread_mutex_unlock(&limit.lock);
+    return sum;
+}
+
+/* The first call is before the report, the last one behind it. */
 void limit_sum_up(struct gp_end *end)
 {
-    static bool summed;
     static struct gp_end sum;
-    const struct account now = account();
-    pthread_mutex_lock(&limit.lock);
-    if (!summed && limit_is_set() &&
-        (limit.overhead.kind != GP_OVERHEAD_DEFAULT || limit.reached.is_reached)) {
-        sum.has_limit = 1;
-        sum.limit_seconds = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
-        sum.limit_spent = now.spent;
-        sum.start_up_seconds = gp_added_parts().start_up;
+    static double summed_at;
+    if (summed_at == 0) {
+        sum = sum_up();
+        summed_at = gp_clock_seconds();
     }
-    summed = true;
     end->has_limit = sum.has_limit;
     end->limit_seconds = sum.limit_seconds;
     end->limit_spent = sum.limit_spent;
+    end->limit_wanted = sum.limit_wanted;
     end->start_up_seconds = sum.start_up_seconds;
-    pthread_mutex_unlock(&limit.lock);
+    end->report_seconds = sum.has_limit ? gp_clock_seconds() - summed_at : 0;
 }

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "gate/captures.h"
+#include "gate/gate.h"
 #include "gate/internal_work.h"
 #include "gate/threads.h"
 #include "gate/waits.h"
@@ -133,27 +134,75 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
     return tally;
 }
 
-/* ---- launches that are left out for a while -------------------------------------------------- */
+/* ---- launches that are left out by one look-up ----------------------------------------------- */
 
-/* The next launches of a group that the calling thread need not ask for. */
+/* Groups of which a thread may leave launches out, in sets of a few: a training has some hundred
+ * kernels and configurations, and two that drove each other out would be asked for at each launch.
+ */
+#define SETS 256 /* a power of two */
+#define IN_SET 4
+/* Another thread may find that the kernel waits for the host just when the group is entered. */
+#define MOST_BY_RULE 1024
+
+/* A look-up that took more times longer than usual was interrupted. */
+#define MOST_TIMES 4
+#define WEIGHT 0.1
+/* The nanoseconds that the first look-up of a thread takes at most. */
+#define FIRST_NS 1000.0
+
+/* A group of which some launches need not be asked for: the next ones under a limit, and those that
+ * the user's rule leaves out. */
 struct skipping {
     struct key key;
     struct gp_tally *tally;
     unsigned left, skipped;
+    unsigned by_rule;        /* the rule's launches until it is asked for again */
     unsigned long forgotten; /* times_forgotten, as it was */
+    uint64_t found;          /* when it was, in launches of the thread; 0: it is empty */
 };
 
 static atomic_ulong times_forgotten;
+/* Initial-exec: a hook allocates nothing. */
+static __thread uint64_t finds __attribute__((tls_model("initial-exec")));
+/* The host's time that a launch takes which is left out. */
+static __thread double usual_ns __attribute__((tls_model("initial-exec")));
 
-static struct skipping *skipping_of(const struct key *key)
+/* The set that the key may be in, NULL where the thread has none. */
+static struct skipping *set_of(const struct gp_thread *own, const struct key *key)
+{
+    struct skipping *all = own ? own->skipping : NULL;
+    return all ? &all[(hash_of(key) >> 32 & (SETS - 1)) * IN_SET] : NULL;
+}
+
+static bool is_of(const struct skipping *s, const struct key *key)
+{
+    return s->key.function == key->function && memcmp(&s->key, key, sizeof(*key)) == 0;
+}
+
+/* NULL where the set has it not. */
+static struct skipping *find_in(struct skipping *set, const struct key *key)
+{
+    for (int i = 0; set && i < IN_SET; i++)
+        if (is_of(&set[i], key))
+            return &set[i];
+    return NULL;
+}
+
+/* The entry of the group, else an empty one, else the one that was found the longest ago. NULL when
+ * out of memory. */
+static struct skipping *room_for(const struct key *key)
 {
     struct gp_thread *own = gp_thread_own;
-    if (!own)
-        return NULL;
-    if (!own->skipping)
-        own->skipping = calloc(GP_SKIPPING, sizeof(struct skipping));
-    struct skipping *all = own->skipping;
-    return all ? &all[hash_of(key) >> 32 & (GP_SKIPPING - 1)] : NULL;
+    if (own && !own->skipping)
+        own->skipping = calloc((size_t)SETS * IN_SET, sizeof(struct skipping));
+    struct skipping *set = set_of(own, key), *oldest = find_in(set, key);
+    if (!set || oldest)
+        return oldest;
+    oldest = set;
+    for (int i = 1; i < IN_SET; i++)
+        if (set[i].found < oldest->found)
+            oldest = &set[i];
+    return oldest;
 }
 
 static void settle(struct skipping *s)
@@ -163,40 +212,67 @@ static void settle(struct skipping *s)
     s->skipped = 0;
 }
 
-static void leave_out(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
+static void remember(struct gp_tally *tally, const struct gp_launch *call, unsigned skips)
 {
     struct key key = key_of(call);
-    struct skipping *s = skips > 0 && !selection_counts() ? skipping_of(&key) : NULL;
-    atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
+    struct skipping *s = selection_counts() ? NULL : room_for(&key);
     if (!s)
         return;
     settle(s);
-    *s = (struct skipping){
-        .key = key, .tally = tally, .left = skips, .forgotten = atomic_load(&times_forgotten)};
+    *s = (struct skipping){.key = key,
+                           .tally = tally,
+                           .left = skips,
+                           .by_rule = MOST_BY_RULE,
+                           .forgotten = atomic_load(&times_forgotten),
+                           .found = ++finds};
 }
 
-/* The look-up of the last one of a row is made once more and timed, and stands for all of it. */
+static void note_usual(double ns)
+{
+    if (usual_ns > 0)
+        usual_ns += WEIGHT * (fmin(ns, MOST_TIMES * usual_ns) - usual_ns);
+    else
+        usual_ns = fmin(ns, FIRST_NS);
+}
+
+/* The way of the last one of a row is gone once more and timed, and stands for all of it. */
 static void settle_row(const struct gp_launch *call, struct skipping *s)
 {
     const uint64_t began = gp_clock_ns();
     const struct key key = key_of(call);
-    const bool same = memcmp(&skipping_of(&key)->key, &key, sizeof(key)) == 0;
-    const uint64_t ns = gp_clock_ns() - began;
-    gp_added_beside(same ? 1e-9 * (double)ns * s->skipped : 0);
+    const bool same = find_in(set_of(gp_thread_own, &key), &key) == s;
+    gp_gate_enter_cancellable();
+    gp_gate_leave_cancellable();
+    note_usual((double)(gp_clock_ns() - began));
+    gp_added_beside(same ? 1e-9 * usual_ns * s->skipped : 0);
     gp_internal_work_begins();
     settle(s);
     gp_internal_work_ends();
 }
 
+/* Counts the launch, where the user's rule leaves it out. */
+static bool is_left_out_by_rule(struct gp_tally *tally)
+{
+    unsigned long before = atomic_load_explicit(&tally->launches, memory_order_relaxed);
+    return !gp_sample_takes(&rule, before) &&
+           atomic_compare_exchange_strong(&tally->launches, &before, before + 1);
+}
+
 bool gp_sampling_leaves_out(const struct gp_launch *call)
 {
     struct gp_thread *own = gp_thread_own;
-    if (!own || !own->skipping || gp_captures() > 0 || (gp_any_held() && gp_divided_any()))
+    if (!own || !own->skipping || gp_captures() > 0)
         return false;
     const struct key key = key_of(call);
-    struct skipping *s = skipping_of(&key);
-    if (!s || !s->left || memcmp(&s->key, &key, sizeof(key)) != 0 ||
-        s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
+    struct skipping *s = find_in(set_of(own, &key), &key);
+    if (!s || s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
+        return false;
+    s->found = ++finds;
+    if (s->by_rule > 0 && is_left_out_by_rule(s->tally)) {
+        s->by_rule--;
+        return true;
+    }
+    if (!s->left || (gp_any_held() && gp_divided_any()))
         return false;
     atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
@@ -226,12 +302,17 @@ enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_mea
     struct gp_tally *tally = tally_of(call);
     uint64_t before = atomic_fetch_add(&tally->launches, 1);
     unsigned skips;
-    if (!gp_sample_takes(&rule, before))
+    if (!gp_sample_takes(&rule, before)) {
+        if (may_be_measured)
+            remember(tally, call, 0);
         return GP_ONLY_COUNTED;
+    }
     if (limit_is_set() && may_be_measured) {
         enum gp_choice choice = within_limit_choose(tally, call, &skips);
         if (choice == GP_ONLY_COUNTED)
-            leave_out(tally, call, skips);
+            atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
+        if (choice == GP_ONLY_COUNTED && skips > 0)
+            remember(tally, call, skips);
         if (choice != GP_MEASURED)
             return choice;
     }

@@ -10,9 +10,14 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
+
+/* A batch is begun with a group that was measured before once there is as much money for launches
+ * as for their drain: else most of the money would go into drains of a launch or two. */
+#define DRAINS_TO_REPEAT 2
 
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
@@ -22,6 +27,7 @@ static struct {
     pthread_mutex_t lock;
     struct gp_worth_rule rule;
     double on_keeping; /* seconds for launches that kept the batch together */
+    bool only_timed;   /* no launch is asked for more */
 } chosen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct {
@@ -36,7 +42,7 @@ static struct gp_prices prices_of(const struct gp_tally *t)
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
-        most += limit_predicts(GP_LIMIT_DRAIN);
+        most += (t->worth.taken > 0 ? DRAINS_TO_REPEAT : 1) * limit_predicts(GP_LIMIT_DRAIN);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
     struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
@@ -55,6 +61,7 @@ static struct gp_prices prices_of(const struct gp_tally *t)
 static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *money)
 {
     const struct gp_prices p = {.timing = limit_predicts(GP_LIMIT_TIMING)};
+    chosen.only_timed = true;
     const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
     worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
                 &p);
@@ -145,6 +152,40 @@ void within_limit_in_vain(struct gp_tally *t)
     if (t->worth.taken > 0 && t->in_vain++ < MOST_IN_VAIN)
         t->worth.taken--;
     pthread_mutex_unlock(&chosen.lock);
+}
+
+static struct gp_tally *tally_of_worth(struct gp_worth *g)
+{
+    return (struct gp_tally *)((char *)g - offsetof(struct gp_tally, worth));
+}
+
+/* The time that the last step of a kind may take more than the mean of those before it. */
+static double surprise(enum gp_limit_step step)
+{
+    return fmax(0, limit_predicts(step) - limit_usual(step));
+}
+
+double within_limit_wanted(void)
+{
+    unsigned groups = 0, kernels = 0;
+    pthread_mutex_lock(&chosen.lock);
+    for (unsigned i = 0; i < chosen.rule.count; i++) {
+        const struct gp_tally *t = tally_of_worth(chosen.rule.groups[i]);
+        if (t->worth.values > 0 || t->in_vain > 0)
+            continue;
+        groups++;
+        if (t->kernel && !t->kernel->begun && !t->kernel->wanted) {
+            t->kernel->wanted = true;
+            kernels++;
+        }
+    }
+    pthread_mutex_unlock(&chosen.lock);
+    if (groups == 0 || chosen.only_timed)
+        return 0;
+    return groups * limit_usual(GP_LIMIT_LAUNCH) + kernels * limit_usual(GP_LIMIT_KERNEL) +
+           ceil(groups / limit_usual_batch()) * limit_usual(GP_LIMIT_DRAIN) +
+           surprise(GP_LIMIT_LAUNCH) + surprise(GP_LIMIT_DRAIN) +
+           (kernels > 0 ? surprise(GP_LIMIT_KERNEL) : 0);
 }
 
 static double seconds_of(const struct gp_record *launch)

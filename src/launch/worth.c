@@ -22,13 +22,21 @@
 #define USUAL_SECONDS 1e-5
 #define USUAL_SCATTER 0.1
 #define USUAL_GROUPS 2
-/* The measurements for which the scatter of other groups counts in a group of its own. */
+/* The measurements for which the scatter of other groups counts in a group of its own; the least
+ * scatter; and the factor exp(FEW_VALUES / (n - 1)) by which the scatter of n values is too small,
+ * in its logarithm's mean (exactly -0.64, -0.29, -0.19 for 2, 3, 4). */
 #define OTHERS_COUNT 0.5
-/* Parts of the money: for first measurements, and the most that goes into times. */
+#define LEAST_SCATTER 1e-3
+#define FEW_VALUES 0.6
+/* Parts of the money: for first measurements, and the most that goes into times, also while there
+ * is too little for all measurements that are wanted. */
 #define FIRST_PART 0.2
 #define TIMING_PART 0.05
-/* Launches of a group that are timed in any case. */
-#define TIMED_FIRST 4
+#define TIMING_PART_OF_LITTLE 0.01
+/* Launches of a group that are timed before further ones of others, and the part of the money for
+ * these. */
+#define TIMED_FIRST 2
+#define FIRST_TIMING_PART 0.05
 /* A group is taken to be over after so many times its usual distance without a launch. */
 #define OVER_AFTER 8
 #define OVER_LEAST 64
@@ -53,15 +61,16 @@ static double usual_scatter(const struct gp_worth_rule *r)
     return (r->scatters + USUAL_SCATTER * USUAL_GROUPS) / (r->scattering + USUAL_GROUPS);
 }
 
-/* Few values may be alike by chance. */
+/* Few values may be alike by chance, so other groups count as well. In logarithms, as scatter goes
+ * over powers of ten: values that do not vary are known for that by two or three of them. */
 static double scatter_of(const struct gp_worth_rule *r, const struct gp_worth *g)
 {
     const double usual = usual_scatter(r);
     if (g->values < 2)
         return usual;
-    const double own = (double)g->values - 1;
-    return sqrt((own * g->scatter * g->scatter + OTHERS_COUNT * usual * usual) /
-                (own + OTHERS_COUNT));
+    const double count = (double)g->values - 1;
+    const double own = fmax(LEAST_SCATTER, g->scatter * exp(FEW_VALUES / count));
+    return exp((count * log(own) + OTHERS_COUNT * log(usual)) / (count + OTHERS_COUNT));
 }
 
 /* The seconds of a launch; the mean of all groups where none of its own is known. */
@@ -88,78 +97,104 @@ static double return_of(const struct gp_worth_rule *r, const struct gp_worth *g)
     return (double)(r->launches - g->last) < OVER_AFTER * usual + OVER_LEAST ? 1 : 0;
 }
 
-/* The number of values at which one more is worth so much; `launch` is its cost. Of launches that
- * seem to be all alike one is measured now and then. */
-static double wanted_at(double price, double weight, double scatter, double launch, double launches)
+/* The number of values at which one more is worth a price of 1; and the factor for another price.
+ */
+static double wanted_at_1(double weight, double scatter, double launch)
 {
-    const double wanted = pow(CONFIDENCE * scatter * weight / (2 * price * launch), 2.0 / 3);
-    const double enough = fmax(pow(CONFIDENCE * scatter / NARROW, 2), log2(launches));
-    return fmin(wanted, enough);
+    return pow(CONFIDENCE * scatter * weight / (2 * launch), 2.0 / 3);
+}
+
+static double less_at(double price)
+{
+    return pow(price, -2.0 / 3);
+}
+
+/* As many values are enough at any price. Of launches that seem to be all alike one is measured now
+ * and then. */
+static double enough_of(const struct gp_worth *g, double scatter)
+{
+    return fmax(pow(CONFIDENCE * scatter / NARROW, 2), log2((double)g->launches));
 }
 
 /* ---- the price ------------------------------------------------------------------------------- */
 
-/* The money that all purchases at this price would take. */
-static double demand(const struct gp_worth_rule *r, const struct gp_prices *p, double price)
+/* The purchases of a group, as far as they do not depend on the price. */
+static void make_offer(const struct gp_worth_rule *r, struct gp_worth *g, double launch)
 {
+    struct gp_offer *o = &g->offer;
+    o->again = return_of(r, g);
+    if (o->again <= 0)
+        return;
+    const double weight = weight_of(r, g), scatter = scatter_of(r, g);
+    o->first_cost = g->taken > 0 ? 0 : g->beginning + launch;
+    o->first_gain = weight * (1 - worth_error(scatter, 1));
+    o->wanted = wanted_at_1(weight, scatter, launch);
+    o->enough = enough_of(g, scatter);
+}
+
+/* The money that all purchases at this price would take. */
+static double demand(const struct gp_worth_rule *r, double launch, double price)
+{
+    const double less = less_at(price);
     double money = 0;
     for (unsigned i = 0; i < r->count; i++) {
         const struct gp_worth *g = r->groups[i];
-        const double again = return_of(r, g);
-        const double weight = weight_of(r, g), scatter = scatter_of(r, g);
-        const double taken = (double)g->taken;
-        if (again <= 0)
+        const struct gp_offer *o = &g->offer;
+        if (o->again <= 0 || (g->taken == 0 && o->first_gain < price * o->first_cost))
             continue;
-        const double begin = g->beginning + p->launch;
-        const bool is_bought = taken > 0 || weight * (1 - worth_error(scatter, 1)) >= price * begin;
-        if (!is_bought)
-            continue;
-        const double wanted = wanted_at(price, weight, scatter, p->launch, (double)g->launches);
-        const double more = fmin(fmax(0, wanted - fmax(taken, 1)), (double)g->launches);
-        money += again * ((taken > 0 ? 0 : begin) + more * p->launch);
+        const double more = fmin(o->wanted * less, o->enough) - fmax((double)g->taken, 1);
+        money += o->again * (o->first_cost + fmin(fmax(0, more), (double)g->launches) * launch);
     }
     return money;
 }
 
-static bool is_plan_old(const struct gp_worth_rule *r, const struct gp_money *money)
+/* Less than a launch takes is as good as nothing. */
+static double money_for_plan(const struct gp_prices *p, const struct gp_money *money)
 {
-    const double since = (double)(r->launches - r->planned_at);
+    return fmax(money->left, p->launch);
+}
+
+static bool is_plan_old(const struct gp_worth_rule *r, const struct gp_prices *p,
+                        const struct gp_money *money)
+{
+    const double since = (double)(r->launches - r->planned_at), left = money_for_plan(p, money);
     const double groups = r->count, least = fmax(PLAN_LEAST, groups / 4 + groups * groups / 1024);
     if (r->planned_at == 0)
         return true;
-    return since >= least &&
-           (since >= PLAN_PART * (double)r->launches || money->left > 1.3 * r->planned_left ||
-            money->left < 0.7 * r->planned_left);
+    return since >= least && (since >= PLAN_PART * (double)r->launches ||
+                              left > 1.3 * r->planned_left || left < 0.7 * r->planned_left);
 }
 
 /* The lowest price at which no more is asked for than there is money. */
 static void plan(struct gp_worth_rule *r, const struct gp_prices *p, const struct gp_money *money)
 {
-    const double left = fmax(money->left, p->launch);
-    double low = DBL_MIN, high = DBL_MIN;
+    const double left = money_for_plan(p, money);
+    double high = DBL_MIN;
     r->planned_at = r->launches;
-    r->planned_left = money->left;
+    r->planned_left = left;
     r->dearest = 0;
     for (unsigned i = 0; i < r->count; i++) {
-        const struct gp_worth *g = r->groups[i];
+        struct gp_worth *g = r->groups[i];
+        make_offer(r, g, p->launch);
         high = fmax(high, weight_of(r, g) / p->launch);
-        if (g->taken == 0 && return_of(r, g) > 0)
-            r->dearest = fmax(r->dearest, g->beginning + p->launch);
+        if (g->taken == 0 && g->offer.again > 0)
+            r->dearest = fmax(r->dearest, g->offer.first_cost);
     }
-    low = high * 1e-9;
-    if (demand(r, p, low) <= left) {
-        r->price = 0;
+    double low = high * 1e-9;
+    r->price = 0;
+    r->less_at_price = INFINITY;
+    if (demand(r, p->launch, low) <= left)
         return;
-    }
     for (int i = 0; i < PLAN_STEPS; i++) {
         const double middle = sqrt(low * high);
-        if (demand(r, p, middle) > left)
+        if (demand(r, p->launch, middle) > left)
             low = middle;
         else
             high = middle;
     }
     /* The dearest of all purchases is one that may be made, though it takes more than is left. */
     r->price = low;
+    r->less_at_price = less_at(low);
 }
 
 /* ---- a launch -------------------------------------------------------------------------------- */
@@ -225,17 +260,20 @@ static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
     const double weight = weight_of(r, g), scatter = scatter_of(r, g);
     if (g->taken == 0)
         return weight * (1 - worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
-    return (double)g->taken <
-           wanted_at(fmax(r->price, DBL_MIN), weight, scatter, p->launch, (double)g->launches);
+    const double wanted = wanted_at_1(weight, scatter, p->launch) * r->less_at_price;
+    return (double)g->taken < fmin(wanted, enough_of(g, scatter));
 }
 
+/* The first launches of many groups would take all of the money, too. */
 static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
                      const struct gp_prices *p, const struct gp_money *money, double left)
 {
-    const double part = TIMING_PART * money->all;
+    const bool little = r->price > 0 || r->dearest > 0;
+    const double part = (little ? TIMING_PART_OF_LITTLE : TIMING_PART) * money->all;
+    const double spent = r->on_timings + p->timing;
     if (g->timed < TIMED_FIRST)
-        return p->timing <= money->left;
-    return p->timing <= left && r->on_timings + p->timing <= part &&
+        return p->timing <= money->left && spent <= FIRST_TIMING_PART * money->all;
+    return p->timing <= left && spent <= part &&
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }
 
@@ -244,7 +282,7 @@ enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const s
 {
     count(r, g, 1);
     g->beginning = p->first;
-    if (is_plan_old(r, money))
+    if (is_plan_old(r, p, money))
         plan(r, p, money);
     const double kept = kept_for_firsts(r, money);
     const double left = g->taken == 0 ? money->left : money->left - kept;

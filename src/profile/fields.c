@@ -99,9 +99,8 @@ const struct gp_field gp_window_fields[] = {
 const size_t gp_window_field_count = sizeof(gp_window_fields) / sizeof(gp_window_fields[0]);
 
 const struct gp_field gp_limit_fields[] = {
-    END(DOUBLE, limit_seconds, 1),
-    END(DOUBLE, limit_spent, 1),
-    END(DOUBLE, start_up_seconds, 1),
+    END(DOUBLE, limit_seconds, 1), END(DOUBLE, limit_spent, 1),    END(DOUBLE, start_up_seconds, 1),
+    END(DOUBLE, limit_wanted, 0),  END(DOUBLE, report_seconds, 0),
 };
 const size_t gp_limit_field_count = sizeof(gp_limit_fields) / sizeof(gp_limit_fields[0]);
 

@@ -139,6 +139,9 @@ struct gp_end {
     double limit_seconds; /* that it permitted */
     double limit_spent;   /* that count for it: no start-up, but an upper bound of lost overlap */
     double start_up_seconds; /* of added_seconds */
+    double limit_wanted;   /* beside limit_spent, to measure each kernel and configuration once that
+                            * was not, as predicted */
+    double report_seconds; /* of added_seconds, to report at the end; not of limit_spent */
 };
 
 /* How a process was measured, as far as a reader of its counters must know. */

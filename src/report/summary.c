@@ -688,6 +688,7 @@ void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
     s->limits.known |= end->has_limit != 0;
     s->limits.seconds += end->limit_seconds;
     s->limits.spent += end->limit_spent;
+    s->limits.wanted += end->limit_wanted;
     s->limits.start_up += end->start_up_seconds;
     if (end->seconds > 0) {
         double all = fmax(0, end->seconds - end->added_seconds), seconds = all;

@@ -134,7 +134,7 @@ struct gp_limits {
     const char *rule;  /* NULL: none was given; the default one may have been reached */
     uint64_t left_out; /* launches that it left out, which were counted or timed only */
     bool known;        /* the members below: some process had one at its end */
-    double seconds, spent, start_up; /* as in struct gp_end */
+    double seconds, spent, wanted, start_up; /* as in struct gp_end */
 };
 struct gp_limits gp_summary_limits(const struct gp_summary *s);
 

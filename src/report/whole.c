@@ -289,6 +289,16 @@ static void add_window(const struct gp_windows *window, struct gp_text *out)
     gp_text_addf(out, " (%s)", window->rule);
 }
 
+/* A limit in seconds, with two digits, that is not less. */
+static void add_as_option(double seconds, struct gp_text *out)
+{
+    const double digit = pow(10, floor(log10(seconds)) - 1), most = ceil(seconds / digit) * digit;
+    if (most < 1)
+        gp_text_addf(out, "--overhead %.3gms", 1e3 * most);
+    else
+        gp_text_addf(out, "--overhead %.3gs", most);
+}
+
 /* Where launches were left out, those that were measured stand for more than themselves. */
 static void add_limit(const struct gp_whole *w, struct gp_text *out)
 {
@@ -310,6 +320,11 @@ static void add_limit(const struct gp_whole *w, struct gp_text *out)
     gp_unit_format(l->start_up, "s", start_up, sizeof(start_up));
     gp_text_addf(out, "; of %s that the limit permits (%s) %s was spent, beside %s of start-up",
                  most, l->rule ? l->rule : "default", spent, start_up);
+    if (l->wanted > 0) {
+        gp_text_add(out, "; to measure each kernel and configuration once takes at least ");
+        add_as_option(l->spent + l->wanted, out);
+        gp_text_add(out, ", as predicted");
+    }
 }
 
 static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,

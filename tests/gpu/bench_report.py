@@ -19,6 +19,8 @@ CASES = {
     "waits": ("kernels that wait for the host, and others beside them", "loop",
               "as without, but for the 20 others: < 50 ms"),
     "unselected": ("tiny launches, none selected", "launch", "< 3 %, < 2 us"),
+    "training": ("a training of 727 launches a step, none selected", "launch", "< 1 %"),
+    "training-limit": ("the same under a limit of 1 ms", "launch", "< 1 %"),
     "sampled": ("20000 tiny launches, the first 3 of each of 5 kernels measured", "process",
                 "< 10 % + 1 s"),
     "torch": ("PyTorch training loop", "loop", "< 0.8 s"),
@@ -27,6 +29,9 @@ CASES = {
                  "< 8 s in all"),
     "startup": ("start-up and exit, one kernel", "process", "< 0.2 s"),
 }
+
+
+UNMEASURED = ("unselected", "training", "training-limit")  # no launch is measured
 
 
 # ---- figures -----------------------------------------------------------------------------------
@@ -81,6 +86,8 @@ def judge(case, native, ours, ratio):
         return no_or(ours < 15e-3, at_least(ratio, 1)), ""
     if case == "unselected":
         return ours < 0.03 * native and ours < 2e-6, f"{100 * ours / native:+.1f} %"
+    if case in UNMEASURED:
+        return ours < 0.01 * native, f"{100 * ours / native:+.1f} %"
     if case == "sampled":
         return ours < 0.1 * native + 1, f"limit {quantity_text(0.1 * native + 1)}"
     if case == "contexts":
@@ -117,7 +124,7 @@ def notes_of(case, result):
     if counted and case in ("sampled", "torch", "torch-first"):
         notes.append(f"gpuprof measured {counted[0]['measured']} of {counted[0]['seen']} launches "
                      "of the whole process")
-    elif counted and case != "unselected" and counted[0]["measured"] < counted[0]["seen"]:
+    elif counted and case not in UNMEASURED and counted[0]["measured"] < counted[0]["seen"]:
         notes.append(f"gpuprof measured only {counted[0]['measured']} of {counted[0]['seen']}")
     if case in WARM_UP:
         whole = [f"{way} {quantity_text(best(runs, way, quantity('process')))}"
@@ -129,7 +136,7 @@ def notes_of(case, result):
 def measured_enough(case, runs):
     """A case where gpuprof did not do the work it is timed for says nothing."""
     for taken in runs.get("gpuprof", []):
-        if case == "unselected":
+        if case in UNMEASURED:
             if taken.get("measured", 0) > 0:
                 return False
         elif case == "sampled":
@@ -323,6 +330,8 @@ def sample():
         "many-kernels": ways(taken(1, 0.01, 200), taken(3, 0.41, 200), taken(8, 4.0, 40)),
         "waits": ways(taken(1, 0.02, 40), taken(2, 0.06, 40, seen=42, measured=22)),
         "unselected": ways(taken(1, 0.05, 20000), taken(1.2, 0.051, 20000), taken(2, 0.0055, 2000)),
+        "training": ways(taken(4, 3.4, 145400), taken(4, 3.42, 145400)),
+        "training-limit": ways(taken(4, 3.4, 145400), taken(4, 3.41, 145400, seen=146854, measured=0)),
         "sampled": ways(taken(1, 0.05, 20000), taken(1.6, 0.1, 20000, seen=20010, measured=15)),
         "torch": ways(taken(6, 0.01, 10), taken(8, 0.71, 10, seen=288, measured=288)),
         "torch-first": ways(taken(6, 0.5, 10), taken(8, 1.3, 10, seen=240, measured=240)),
@@ -364,6 +373,8 @@ def self_test():
     expect("slower than ncu", verdict_with("compute", "gpuprof", "loop", 1.7), "no")
     expect("4 percent", verdict_with("unselected", "gpuprof", "loop", 0.052), "no")
     expect("one selected", verdict_with("unselected", "gpuprof", "measured", 1), "no")
+    expect("training is slow", verdict_with("training", "gpuprof", "loop", 3.44), "no")
+    expect("training is measured", verdict_with("training-limit", "gpuprof", "measured", 1), "no")
     expect("sampled is slow", verdict_with("sampled", "gpuprof", "wall", 2.2), "no")
     expect("torch is slow", verdict_with("torch", "gpuprof", "loop", 1.6), "no")
     expect("torch is slow at first", verdict_with("torch-first", "gpuprof", "loop", 1.6), "no")
@@ -390,7 +401,7 @@ def self_test():
            round(0.7 / 240, 6))
     figure = plot(good)
     xml.dom.minidom.parseString(figure)
-    expect("bars", figure.count('height="14"'), 17)
+    expect("bars", figure.count('height="14"'), 19)
     xml.dom.minidom.parseString(plot({"cases": {}}))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.md")

@@ -58,6 +58,7 @@ has_values() {
     [ "$launches" -eq 1000 ] && [ "$measured" -eq 0 ]
     grep -q "0 of 1000 launches were measured; of 1.000 ms that the limit permits (1ms)" "$log"
     grep -q '"type":"passed_over".*"added-limit"' "$profile.whole"
+    grep -q -- "to measure each kernel and configuration once takes at least --overhead [0-9]*ms, as predicted" <(tr '\n' ' ' <"$log" | tr -s ' ')
     awk -v spent="$spent" 'BEGIN { exit !(spent < 0.3) }' # no session was opened
 }
 
@@ -69,6 +70,16 @@ has_values() {
     grep -q '"overhead":"3%"' "$profile.whole"
     grep -Eq "scale_in_place .* values ±" "$log"
     grep -q "which stand for ~100 % of the GPU time" "$log"
+}
+
+@test "the report names a limit with which a kernel is measured" {
+    unset GPUSIM_FAULTS # the guesses are above its times
+    limited 3% "$programs/limit_linked" 1000 one:1000
+    [ "$measured" -eq 0 ]
+    named=$(tr '\n' ' ' <"$log" | sed -n 's/.*takes at *least *--overhead *\([0-9]*\)ms,.*/\1/p')
+    [ "$named" -ge 72 ] && [ "$named" -le 300 ]
+    limited "$((100 * named))ms" "$programs/limit_linked" 1000 one:1000 # on a busy machine steps take much longer
+    has_values scale_in_place
 }
 
 @test "half a second, and launches that are all different" {
@@ -130,12 +141,39 @@ has_values() {
     [ "$measured" -lt 150 ]
 }
 
+# slept FILE: the seconds that the simulated GPU slept.
+slept() {
+    awk '{ all += $1 } END { print all / 1e3 }' "$1"
+}
+
+# accounts PROGRAM...: sleeps of the simulated GPU that the program does not have without us are in the account.
+accounts() {
+    local of=$BATS_TEST_TMPDIR/sleeps
+    rm -f "$of".*
+    touch "$of".own "$of".ours
+    GPUSIM_SLEEPS=$of.own LD_PRELOAD=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}$programs/libclock.so "$@"
+    GPUSIM_SLEEPS=$of.ours GPUPROF_OVERHEAD=2s GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload "$@"
+    cp "$profile" "$profile.whole"
+    awk -v own="$(slept "$of.own")" -v ours="$(slept "$of.ours")" -v spent="$(of_end limit_spent)" \
+        -v start_up="$(of_end start_up_seconds)" 'BEGIN {
+        print ours - own " s of sleep are added, the account says " spent " s and " start_up " s of start-up"
+        exit !(ours - own > 0.3 && spent + start_up >= ours - own) }'
+}
+
+@test "the account has all that was added, and more for overlap that may be lost" {
+    for kind in all:40 one:100 rare:101 graph:20; do
+        accounts "$programs/limit_linked" 2000 "$kind"
+        GPUSIM_FAULTS=slow,slowcounters accounts "$programs/limit_linked" 2000 "$kind"
+    done
+}
+
 @test "launches that are only timed are counted where the limit leaves no time for events" {
     export GPUPROF_METRICS=duration
     limited 10% "$programs/limit_linked" 20000 one:500
     [ "$measured" -ge 400 ] # the first ones come before there was any time
     limited 1ms "$programs/limit_linked" 1000 one:1000
     [ "$launches" -eq 1000 ] && [ "$measured" -lt 500 ]
+    ! grep -q "takes at least" <(tr '\n' ' ' <"$log") || false
 }
 
 @test "a text that is no limit" {

@@ -6,6 +6,7 @@
 #include "launch/selection.h"
 
 #include "base/log.h"
+#include "gate/gate.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -79,7 +80,7 @@ struct sum {
 static void add_count(void *user, const struct gp_count *count)
 {
     struct sum *sum = user;
-    if (strcmp(count->kernel, sum->kernel) != 0)
+    if (strcmp(count->kernel, sum->kernel) != 0 || count->reason.cause)
         return;
     sum->launches += count->launches;
     sum->configurations++;
@@ -164,10 +165,13 @@ static pthread_barrier_t together;
 static void *launch_often(void *count)
 {
     struct gp_launch call = call_of("threads");
+    gp_gate_enter();
+    gp_gate_leave();
     pthread_barrier_wait(&together);
     for (unsigned i = 0; i < ROUNDS; i++) {
         call.grid[0] = 1 + i % 4;
-        *(unsigned *)count += (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
+        *(unsigned *)count += !gp_sampling_leaves_out(&call) &&
+                              (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
         if (i % 1000 == 999)
             sampling_forget();
     }
@@ -191,6 +195,56 @@ static void no_launch_is_lost_between_threads(void **state)
     assert_int_equal(taken, 4 * (3 + (THREADS * ROUNDS / 4 - 3) / 100));
     assert_int_equal(counted("threads").launches, THREADS * ROUNDS);
     assert_int_equal(counted("threads").configurations, 4);
+}
+
+/* As many groups as a training has. */
+#define GROUPS 200
+#define ROUNDS_OF_GROUPS 2000
+
+static void under_a_limit_few_launches_are_asked_for(void **state)
+{
+    struct gp_launch call = call_of("limited");
+    unsigned asked = 0;
+    (void)state;
+    sample("");
+    limit_start(&(struct gp_overhead){.kind = GP_OVERHEAD_SECONDS, .amount = 1e-9});
+    gp_gate_enter();
+    gp_gate_leave();
+    for (unsigned i = 0; i < ROUNDS_OF_GROUPS; i++) {
+        for (unsigned g = 0; g < GROUPS; g++) {
+            call.grid[0] = 1 + g;
+            if (gp_sampling_leaves_out(&call))
+                continue;
+            assert_int_equal(gp_sampling_chooses(&call, true, NULL), GP_ONLY_COUNTED);
+            asked++;
+        }
+    }
+    limit_start(&(struct gp_overhead){.kind = GP_OVERHEAD_NONE});
+    /* 32 of each group at first, and then one of each 33, 34, ... */
+    assert_in_range(asked, 32 * GROUPS, ROUNDS_OF_GROUPS * GROUPS / 8);
+    assert_int_equal(counted("limited").launches, ROUNDS_OF_GROUPS * GROUPS);
+    assert_int_equal(counted("limited").configurations, GROUPS);
+}
+
+static void launches_that_a_rule_leaves_out_take_one_look_up(void **state)
+{
+    struct gp_launch call = call_of("ruled");
+    unsigned asked = 0, taken = 0;
+    (void)state;
+    sample("first:1,every:100");
+    for (unsigned i = 0; i < 1000; i++) {
+        for (unsigned g = 0; g < GROUPS; g++) {
+            call.grid[0] = 1 + g;
+            if (gp_sampling_leaves_out(&call))
+                continue;
+            asked++;
+            taken += gp_sampling_chooses(&call, true, NULL) == GP_MEASURED;
+        }
+    }
+    assert_int_equal(taken, GROUPS * (1 + 9));
+    assert_int_equal(asked, taken + GROUPS); /* the first one that is left out enters the group */
+    assert_int_equal(counted("ruled").launches, 1000 * GROUPS);
+    sample("");
 }
 
 static char *log_text(const char *path)
@@ -218,7 +272,7 @@ static void beyond_the_bound_they_share_a_count(void **state)
         count += (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
     }
     struct sum sum = counted("many");
-    assert_in_range(sum.configurations, GP_MAX_TALLIES - 100, GP_MAX_TALLIES);
+    assert_in_range(sum.configurations, GP_MAX_TALLIES - 2 * GROUPS - 100, GP_MAX_TALLIES);
     assert_int_equal(sum.launches, sum.configurations);
     assert_int_equal(count, sum.configurations + 3);
     /* Configurations that have a count keep it. */
@@ -238,6 +292,8 @@ int main(void)
         cmocka_unit_test(launches_that_are_taken_have_turns),
         cmocka_unit_test(a_handle_may_come_back_as_another_functions),
         cmocka_unit_test(no_launch_is_lost_between_threads),
+        cmocka_unit_test(under_a_limit_few_launches_are_asked_for),
+        cmocka_unit_test(launches_that_a_rule_leaves_out_take_one_look_up),
         cmocka_unit_test(beyond_the_bound_they_share_a_count),
     };
     return cmocka_run_group_tests(tests, pretend_driver, NULL);

@@ -381,11 +381,14 @@ static void the_end_has_the_limit_where_there_is_one(void **state)
                                 .has_limit = 1,
                                 .limit_seconds = 0.75,
                                 .limit_spent = 0.5,
-                                .start_up_seconds = 0.25};
+                                .start_up_seconds = 0.25,
+                                .limit_wanted = 0.125,
+                                .report_seconds = 0.0625};
     struct gp_end read = written_and_read(&with);
     assert_int_equal(read.has_limit, 1);
     assert_true(read.limit_seconds == 0.75 && read.limit_spent == 0.5);
     assert_true(read.start_up_seconds == 0.25);
+    assert_true(read.limit_wanted == 0.125 && read.report_seconds == 0.0625);
     read = written_and_read(&(struct gp_end){.added_seconds = 1});
     assert_int_equal(read.has_limit, 0);
     assert_true(read.limit_seconds == 0);

@@ -258,7 +258,8 @@ static void an_interval_is_that_of_the_mean(void **state)
                                        .has_limit = 1,
                                        .limit_seconds = 1.8,
                                        .limit_spent = 1.7,
-                                       .start_up_seconds = 0.3});
+                                       .start_up_seconds = 0.3,
+                                       .limit_wanted = 0.613});
     const struct gp_limits limits = gp_summary_limits(s);
     assert_int_equal(limits.left_out, 96);
     assert_string_equal(limits.rule, "3%");
@@ -270,6 +271,7 @@ static void an_interval_is_that_of_the_mean(void **state)
     assert_non_null(strstr(text, "4 of 100 launches were measured"));
     assert_non_null(
         strstr(text, "of 1.800 s that the limit permits (3%) 1.700 s was spent, beside 300.0 ms"));
+    assert_non_null(strstr(text, "--overhead 2.4s, as predicted"));
     assert_non_null(strstr(text, "values \302\26118%"));
     assert_non_null(strstr(text, "\302\26118%"));
     gp_text_free(&report);
