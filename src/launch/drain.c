@@ -158,6 +158,26 @@ static void drop_all(struct gp_context *c, struct gp_reason why)
     GP_REASON_TEXT(NOT_COPIED, "a launch of its batch wrote to other parts of an allocation than " \
                                "launches before it")
 
+/* Why launches that reach memory of several GPUs cannot be replayed now, where there are some: that
+ * is put back only while all GPUs rest. Launches of other memory do not wait for them. */
+static struct gp_reason why_gpus_disturb(const struct gp_context *c)
+{
+    const struct gp_measurement *m = held_first(c);
+    while (m && !gp_held_copy_is_of_gpus(m->copy))
+        m = held_next(m);
+    return m ? others_disturb(c) : GP_NO_REASON;
+}
+
+static void drop_disturbed(struct gp_context *c)
+{
+    const struct gp_reason disturbed = why_gpus_disturb(c);
+    for (struct gp_measurement *m = held_first(c), *next; m && disturbed.cause; m = next) {
+        next = held_next(m);
+        if (gp_held_copy_is_of_gpus(m->copy))
+            drop(m, is_open(m) ? disturbed : GP_NO_REASON);
+    }
+}
+
 static bool any_under_way(const struct gp_context *c)
 {
     const struct gp_measurement *m = held_first(c);
@@ -267,6 +287,7 @@ void drain_context(struct gp_context *c, bool alive)
     const bool drained = !why.cause;
     c->gpu->stays.read = c->gpu->stays.read || (c == c->gpu->holder && records_wait(c));
     if (!why.cause) {
+        drop_disturbed(c);
         verify_parts(c);
         context_awaits_others(c);
         measure_deferred(c);
@@ -396,7 +417,9 @@ void drain_before_change(struct gp_context *c, const struct gp_program_change *c
         note_idle(c);
     held_release_written(c, alive);
     struct gp_reason why = not_to_be_replayed(c, alive);
+    struct gp_reason disturbed = GP_NO_REASON;
     if (!why.cause) {
+        disturbed = why_gpus_disturb(c);
         verify_parts(c);
         context_awaits_others(c);
     }
@@ -404,10 +427,11 @@ void drain_before_change(struct gp_context *c, const struct gp_program_change *c
         next = held_next(m);
         if (!concerns(change, m))
             continue;
-        struct gp_reason not_now = why.cause                    ? why
-                                   : !context_goes_on(c)        ? why_not_gone_on(c)
-                                   : atomic_load(&m->under_way) ? AT_WORK
-                                                                : GP_NO_REASON;
+        struct gp_reason not_now = why.cause                          ? why
+                                   : !context_goes_on(c)              ? why_not_gone_on(c)
+                                   : atomic_load(&m->under_way)       ? AT_WORK
+                                   : gp_held_copy_is_of_gpus(m->copy) ? disturbed
+                                                                      : GP_NO_REASON;
         if (not_now.cause) {
             drop(m, not_now);
         } else {

@@ -953,6 +953,9 @@ void context_awaits_others(const struct gp_context *context);
 /* Reads launches that have waited for long enough in all other contexts that are at rest: their own
  * next launch may be far. */
 void contexts_read_others(const struct gp_context *context);
+/* Launches on parts of divided memory that are held in contexts of other GPUs make their passes,
+ * where these are at rest. The gate is locked, and no pass has begun. */
+void contexts_drain_other_gpus(const struct gp_context *beside);
 
 /* Measures the launches that are held in contexts that come to rest within the bounded wait, and
  * may have the session; others stay held. With the gate locked, and nothing captured. */

@@ -30,6 +30,13 @@ static void drain_here(struct gp_context *c)
     drain_context(c, true);
 }
 
+/* A launch is about to write divided memory, maybe that of another GPU. */
+static void drain_before_write(struct gp_context *c)
+{
+    drain_here(c);
+    contexts_drain_other_gpus(c);
+}
+
 static void release_parts(struct gp_measurement *m, struct gp_snapshot *snapshot)
 {
     if (m->parts)
@@ -46,7 +53,10 @@ static bool take_while_others_rest(struct gp_measurement *m, struct gp_snapshot 
     const struct gp_reason disturbed = others_disturb(m->context);
     m->not_replayed = gp_reason_or(disturbed, m->not_replayed);
     reach->others_rest = !disturbed.cause;
-    return reach->others_rest && gp_snapshot_take(snapshot, reach, &m->not_replayed);
+    const bool taken = reach->others_rest && gp_snapshot_take(snapshot, reach, &m->not_replayed);
+    if (taken && gp_snapshot_writes_to_others(snapshot))
+        contexts_drain_other_gpus(m->context); /* memory is as before when they are read */
+    return taken;
 }
 
 static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
@@ -55,7 +65,7 @@ static bool take(struct gp_measurement *m, struct gp_snapshot *snapshot)
     /* It may write memory of which launches that are held need the contents. */
     if ((!reach.kernel || reach.everything) &&
         launch_writes_held(reach.everything ? NULL : m->call))
-        drain_here(m->context);
+        drain_before_write(m->context);
     return gp_snapshot_take(snapshot, &reach, &m->not_replayed) ||
            (m->not_replayed.cause == GP_CAUSE_SHARED_MEMORY && gp_captures() == 0 &&
             gp_snapshot_reaches_other_gpus(snapshot) &&
@@ -351,7 +361,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     if (counts && !user_settings.recorded.replay_off)
         save(m);
     if (!m->snapshot && launch_writes_held(call))
-        drain_here(c);
+        drain_before_write(c);
     measurement_enter(m);
     CUresult result = m->snapshot                     ? measure_by_replay(m)
                       : !counts || context_is_away(c) ? measure_time(m)

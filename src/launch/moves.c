@@ -379,3 +379,13 @@ void contexts_read_others(const struct gp_context *context)
             read_if_at_rest(c);
     }
 }
+
+void contexts_drain_other_gpus(const struct gp_context *beside)
+{
+    struct gp_context *c;
+    DL_FOREACH(contexts_first(), c)
+    {
+        if (c->gpu != beside->gpu && held_first(c) && gp_snapshot_holds_parts(c->snapshot))
+            read_if_at_rest(c);
+    }
+}

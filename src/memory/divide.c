@@ -73,12 +73,12 @@ static bool note_addresses(struct gp_snapshot *s, const struct gp_reach *launch,
     return true;
 }
 
-/* Memory of the device alone, that nobody else writes. */
-static bool may_be_divided(const struct gp_range_facts *facts)
+/* Memory of the device alone, that nobody else writes, at least until the launch is over. */
+static bool may_be_divided(const struct gp_reached *r, const struct gp_range_facts *facts)
 {
     return (facts->kind == GP_BUFFER_DEVICE || facts->kind == GP_BUFFER_POOLED ||
             facts->kind == GP_BUFFER_MAPPED) &&
-           !facts->managed && !facts->not_ours.cause;
+           !facts->managed && (!facts->not_ours.cause || (facts->of_gpus && r->others_rest));
 }
 
 /* Addresses in divided memory stay in the list. */
@@ -158,7 +158,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     for (size_t i = 0; i < r->count; i++) {
         const struct gp_range *range = &r->ranges.ranges[r->list[i]];
         struct gp_divided *d =
-            may_be_divided(&r->ranges.facts[r->list[i]]) ? divided_of(s, range) : NULL;
+            may_be_divided(r, &r->ranges.facts[r->list[i]]) ? divided_of(s, range) : NULL;
         if (!d)
             continue;
         all_noted = note_addresses(s, launch, d) && all_noted;
@@ -225,7 +225,7 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
 {
     const struct gp_range_facts *facts = &s->reached.ranges.facts[range];
     const struct gp_range *r = &s->reached.ranges.ranges[range];
-    struct gp_divided *d = may_be_divided(facts) ? divided_of(s, r) : NULL;
+    struct gp_divided *d = may_be_divided(&s->reached, facts) ? divided_of(s, r) : NULL;
     if (!d || d->reached || (!divided_is(d) && !d->pending))
         return true;
     *why = GP_REASON(NO_MEMORY);
@@ -459,6 +459,11 @@ bool gp_held_copy_has_parts(const struct gp_held_copy *copy)
 bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy)
 {
     return copy->spoilt;
+}
+
+bool gp_held_copy_is_of_gpus(const struct gp_held_copy *copy)
+{
+    return copy->of_gpus;
 }
 
 CUresult gp_held_copy_note_on(struct gp_snapshot *s, const struct gp_held_copy *copy,

@@ -240,6 +240,34 @@ bool gp_divided_led_written(const void *bytes, size_t size)
     return pending;
 }
 
+static bool is_reached(const struct gp_reached *r, const struct gp_divided *d)
+{
+    bool reached = false;
+    for (size_t i = 0; i < r->count && !reached; i++) {
+        const struct gp_range *range = &r->ranges.ranges[r->list[i]];
+        reached = overlaps(d, range->start, range->end - range->start);
+    }
+    return reached;
+}
+
+bool gp_snapshot_writes_to_others(const struct gp_snapshot *s)
+{
+    bool pending = false;
+    struct gp_divided *d;
+    if (!gp_divided_any())
+        return false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(all, d)
+    {
+        if (d->owner == s || (!d->known && !d->pending) || !is_reached(&s->reached, d))
+            continue;
+        pending = pending || d->pending;
+        forget_one(d, WRITTEN_NEAR);
+    }
+    pthread_mutex_unlock(&lock);
+    return pending;
+}
+
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)
 {
     return forget(address, bytes ? bytes : 1, FREED);

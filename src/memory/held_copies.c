@@ -28,6 +28,17 @@ bool gp_snapshot_may_host_write(const struct gp_snapshot *s)
     return gp_snapshot_reaches_host(s) || gp_snapshot_reaches_managed(s);
 }
 
+/* Divided memory that other GPUs can write: its digests show whether they did before the launch is
+ * replayed. Memory of another GPU is not held, as its access may end. */
+static bool may_gpus_write_meanwhile(const struct gp_snapshot *s)
+{
+    const struct gp_reached *r = &s->reached;
+    bool foreign = false;
+    for (size_t i = 0; i < r->count; i++)
+        foreign = foreign || r->ranges.facts[r->list[i]].kind == GP_BUFFER_FOREIGN;
+    return s->divided_count && !foreign;
+}
+
 struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
 {
     if (!arena_suits_batch(&s->arena, s->reached.needed))
@@ -36,7 +47,7 @@ struct gp_reason gp_snapshot_not_to_be_held(const struct gp_snapshot *s)
         return GP_REASON_TEXT(HOST_MEMORY, "the launch reaches page-locked host memory");
     if (s->arrays.count)
         return GP_REASON_TEXT(ARRAYS, "arrays can be written through surfaces");
-    if (gp_snapshot_reaches_other_gpus(s))
+    if (gp_snapshot_reaches_other_gpus(s) && !may_gpus_write_meanwhile(s))
         return GP_REASON_TEXT(SHARED_MEMORY, "other GPUs may write the launch's memory meanwhile");
     if (gp_snapshot_reaches_direct(s))
         return GP_REASON_TEXT(SHARED_MEMORY,
@@ -97,6 +108,7 @@ struct gp_held_copy *held_copy_make(struct gp_snapshot *s)
         return NULL;
     }
     copy->bytes = s->reached.bytes;
+    copy->of_gpus = gp_snapshot_reaches_other_gpus(s);
     copy->made = s->freed.now;
     snapshot_set_held(s, s->held + 1);
     return copy;

@@ -733,6 +733,7 @@ struct gp_held_copy {
     uint64_t order;
     CUstream stream; /* in which the copy is made; NULL where the launch was waited for */
     bool spoilt;     /* it must not be put in place */
+    bool of_gpus;    /* other GPUs can write some of its memory */
     bool released;   /* nobody holds it */
 };
 

@@ -77,6 +77,9 @@ bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address);
 /* Asked once for each launch: false where checks of digests have taken too much time so far: where
  * much memory is divided, and other work comes between the launches again and again. */
 bool gp_snapshot_affords_parts(struct gp_snapshot *s);
+/* The memory that was copied counts as written for other contexts, where it is divided memory there
+ * as well. True where launches that are held there reach some of it. */
+bool gp_snapshot_writes_to_others(const struct gp_snapshot *s);
 /* True where the launch reaches divided memory. */
 bool gp_snapshot_is_divided(const struct gp_snapshot *s);
 /* After its first run: *outside becomes true where it has changed divided memory that was not
@@ -146,6 +149,8 @@ struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struc
 bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why);
 bool gp_held_copy_has_parts(const struct gp_held_copy *copy); /* of divided memory */
 bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy);
+/* True where other GPUs can write some of the memory: it is replayed only while they rest. */
+bool gp_held_copy_is_of_gpus(const struct gp_held_copy *copy);
 /* True where held launches have saved parts of memory: all of them are to be replayed together, as
  * one needs the copies of those behind it. */
 bool gp_snapshot_holds_parts(const struct gp_snapshot *s);

@@ -186,6 +186,41 @@ uncounted() {
     [ "$(launches | grep -c "to other parts of an allocation")" -eq 0 ]
 }
 
+@test "an arena that two GPUs can write is divided while both rest" {
+    export GPUSIM_DEVICES=2
+    counts_as_at_once peers
+    [ "$(uncounted arena_)" -eq 0 ]
+    # The allocation does not fit: launches like none before save the last piece, and all behind it.
+    GPUPROF_MEMORY=9M arena peers
+    [ "$(with_counts arena_)" -ge 240 ]
+}
+
+@test "another GPU writes to an arena, by addresses that it has from parameters and from memory" {
+    export GPUSIM_DEVICES=2
+    for word in peers-kernels peers-through; do
+        arena $word
+        [ "$(uncounted arena_)" -eq 0 ]
+    done
+}
+
+# bats test_tags=long
+@test "copies of another GPU to an arena, and arenas of contexts that have access to each other" {
+    export GPUSIM_DEVICES=2
+    for word in peers-copies access-copies access-kernels access-through; do
+        arena $word
+        [ "$(uncounted arena_)" -eq 0 ]
+    done
+}
+
+@test "launches on an arena are not replayed while another GPU that can write it is at work" {
+    # None is left by then where a batch was read behind the last launch.
+    for _ in 1 2 3; do
+        GPUSIM_DEVICES=2 GPUPROF_KERNELS=arena arena peers-waits
+        [ "$(launches | grep -c "another GPU that can write the launch.s memory is at work")" -eq 0 ] || break
+    done
+    [ "$(uncounted arena_)" -ge 1 ]
+}
+
 @test "room for few copies" {
     GPUPROF_MEMORY=40M arena pieces 5
     GPUPROF_MEMORY=16M same_with_and_without "$programs/arena_linked" pieces 6

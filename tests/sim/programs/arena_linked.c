@@ -5,8 +5,7 @@
  * nothing else happens, in the case "thirds" there are three pieces, which are all of the
  * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
  * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
- * their own, in the case "scatter-once" a single
- * launch writes far away, in the cases "whole" and "alike-whole" the same pieces are allocations,
+ * their own, in the case "scatter-once" a single launch writes far away, in the cases "whole" and "alike-whole" the same pieces are allocations,
  * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
  * numbers in memory, and in the second one far behind all pieces, in the case "blocked" launches
  * and fills stand behind a wait that ends once they have returned, in the case "freed" the
@@ -14,7 +13,12 @@
  * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
  * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
  * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
- * address from memory. Prints a digest of all pieces.
+ * address from memory. In the cases "peers" and "access" each of two GPUs has an arena that both
+ * can write, by mappings or by access to the other context; in the cases "peers-copies",
+ * "peers-kernels", "peers-through" and those of "access" copies and kernels of the second one write
+ * to the arena of the first, which they have from parameters or from memory; in the case
+ * "peers-waits" the second one is at work when the first arena is freed. Prints a digest of all
+ * pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +30,13 @@
 
 enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 
-static CUcontext context;
-static CUmodule module;
-static CUfunction scale, add, scatter, through;
+/* In the context of each GPU. */
+static struct {
+    CUcontext context;
+    CUfunction scale, add, scatter, through;
+} of[2];
+static unsigned gpu;     /* the current one */
+static CUfunction waits; /* of the last context */
 static uint32_t seed = 1;
 
 struct piece {
@@ -45,7 +53,8 @@ struct arena {
     CUdeviceptr base;
     size_t bytes;
     bool whole;
-    void *on_host; /* the base, where it is page-locked */
+    void *on_host;                       /* the base, where it is page-locked */
+    CUmemGenericAllocationHandle mapped; /* at the base; 0: it is not */
     struct piece pieces[PIECES];
 };
 
@@ -55,12 +64,37 @@ static uint32_t chance(uint32_t below)
     return (seed >> 8) % below;
 }
 
-enum kind { PARTS, WHOLE, ON_HOST };
+enum kind { PARTS, WHOLE, ON_HOST, MAPPED };
 
-static void allocate_arena(struct arena *a, bool on_host)
+static void use(unsigned which)
+{
+    gpu = which;
+    MUST(cuCtxSetCurrent(of[gpu].context));
+}
+
+/* Of the current GPU, and both can write it. */
+static void map_arena(struct arena *a)
+{
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = (int)gpu}};
+    CUmemAccessDesc access[2];
+
+    for (int i = 0; i < 2; i++)
+        access[i] = (CUmemAccessDesc){.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = i},
+                                      .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    MUST(cuMemAddressReserve(&a->base, a->bytes, 0, 0, 0));
+    MUST(cuMemCreate(&a->mapped, a->bytes, &prop, 0));
+    MUST(cuMemMap(a->base, a->bytes, 0, a->mapped, 0));
+    MUST(cuMemSetAccess(a->base, a->bytes, access, 2));
+}
+
+static void allocate_arena(struct arena *a, enum kind kind)
 {
     a->on_host = NULL;
-    if (on_host) {
+    a->mapped = 0;
+    if (kind == MAPPED) {
+        map_arena(a);
+    } else if (kind == ON_HOST) {
         MUST(cuMemHostAlloc(&a->on_host, a->bytes, CU_MEMHOSTALLOC_DEVICEMAP));
         MUST(cuMemHostGetDevicePointer(&a->base, a->on_host, 0));
     } else {
@@ -79,7 +113,7 @@ static void begin(struct arena *a, enum kind kind, size_t megabytes)
     for (int k = 0; k < QUIET; k++)
         a->quiet[k] = a->far[k] = 7;
     if (!whole)
-        allocate_arena(a, kind == ON_HOST);
+        allocate_arena(a, kind);
     for (int i = 0; i < PIECES; i++) {
         struct piece *p = &a->pieces[i];
         p->words = 100 + chance(MOST_WORDS - 100);
@@ -96,6 +130,19 @@ static void begin(struct arena *a, enum kind kind, size_t megabytes)
 static CUdeviceptr far_of(const struct arena *a)
 {
     return a->base + a->bytes - 4 * QUIET;
+}
+
+static void free_arena(struct arena *a)
+{
+    if (a->on_host) {
+        MUST(cuMemFreeHost(a->on_host));
+    } else if (a->mapped) {
+        MUST(cuMemUnmap(a->base, a->bytes));
+        MUST(cuMemRelease(a->mapped));
+        MUST(cuMemAddressFree(a->base, a->bytes));
+    } else {
+        MUST(cuMemFree(a->base));
+    }
 }
 
 static void compare(const uint32_t *quiet, CUdeviceptr at, uint32_t *found)
@@ -128,10 +175,7 @@ static void end(struct arena *a)
     if (!a->whole) {
         compare(a->quiet, a->base, found);
         compare(a->far, far_of(a), found);
-        if (a->on_host)
-            MUST(cuMemFreeHost(a->on_host));
-        else
-            MUST(cuMemFree(a->base));
+        free_arena(a);
     }
     free(found);
     printf("%016llx\n", (unsigned long long)digest);
@@ -142,7 +186,7 @@ static void launch_scale(struct piece *p, unsigned n, unsigned shift, CUstream s
     unsigned factor = 3;
     void *params[] = {&p->at, &n, &factor, &shift};
 
-    MUST(cuLaunchKernel(scale, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(cuLaunchKernel(of[gpu].scale, (n + 127) / 128, 1, 1, 128, 1, 1, 0, stream, params, NULL));
     for (unsigned k = 0; k < n; k++)
         p->expected[k] = factor * p->expected[k] + shift;
 }
@@ -154,7 +198,7 @@ static void launch_add(const struct piece *a, const struct piece *b, struct piec
     unsigned n = 100;
     void *params[] = {(void *)&a->at, (void *)&b->at, &c->at, &n};
 
-    MUST(cuLaunchKernel(add, 1, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(cuLaunchKernel(of[gpu].add, 1, 1, 1, 128, 1, 1, 0, stream, params, NULL));
     for (unsigned k = 0; k < n; k++)
         c->expected[k] += a->expected[k] + b->expected[k];
 }
@@ -251,7 +295,7 @@ static void thirds(void)
     for (int i = 0; i < 12; i++) {
         CUdeviceptr a = base, b = base + bytes, c = base + 2 * bytes;
         void *params[] = {&a, &b, &c, &n};
-        MUST(cuLaunchKernel(add, (n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+        MUST(cuLaunchKernel(of[gpu].add, (n + 127) / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
     }
     MUST(cuMemcpyDtoH(found, base + 2 * bytes, bytes));
     for (unsigned k = 0; k < n; k++)
@@ -381,7 +425,7 @@ static void launch_scatter(struct arena *a, struct piece *p, enum target target,
 
     MUST(cuMemsetD32(index->at, word, 1));
     index->expected[0] = word;
-    MUST(cuLaunchKernel(scatter, 1, 1, 1, 64, 1, 1, 0, stream, params, NULL));
+    MUST(cuLaunchKernel(of[gpu].scatter, 1, 1, 1, 64, 1, 1, 0, stream, params, NULL));
     for (unsigned k = 0; k < n; k++)
         if (k != 50)
             p->expected[k] = 2 * p->expected[k] + 1;
@@ -434,7 +478,7 @@ static void launch_through(CUdeviceptr table, struct piece *p, struct piece *to)
     if (address != before)
         MUST(cuMemcpyHtoD(table + sizeof(address) * at, &address, sizeof(address)));
     before = address;
-    MUST(cuLaunchKernel(through, 1, 1, 1, n, 1, 1, 0, NULL, params, NULL));
+    MUST(cuLaunchKernel(of[gpu].through, 1, 1, 1, n, 1, 1, 0, NULL, params, NULL));
     for (unsigned k = 0; k < n; k++)
         p->expected[k] = 2 * p->expected[k] + 1;
     if (to)
@@ -471,6 +515,82 @@ static void through_memory(const char *where)
         MUST(cuMemFree(table));
 }
 
+/* Now and then the second GPU writes to the first one's arena: by a copy, by a kernel that has an
+ * address of it, or by an address in memory. */
+static void write_to_first(const char *how, struct arena *first, struct arena *second)
+{
+    struct piece *to = &first->pieces[chance(PIECES)], *from = &second->pieces[chance(PIECES)];
+
+    if (strcmp(how, "-kernels") == 0) {
+        launch_add(from, &second->pieces[chance(PIECES)], to, NULL);
+    } else if (strcmp(how, "-through") == 0) {
+        launch_through(second->base + TABLE, from, to);
+    } else if (strcmp(how, "-copies") == 0) {
+        MUST(cuMemcpyPeer(to->at, of[0].context, from->at, of[1].context, 400));
+        memcpy(to->expected, from->expected, 400);
+    }
+}
+
+/* Waits for the host on the second GPU, while the first arena is freed. */
+static void free_beside(struct arena *first)
+{
+    CUdeviceptr flag, seen;
+    void *memory, *params[] = {&flag, &seen};
+
+    MUST(cuMemHostAlloc(&memory, 4, CU_MEMHOSTALLOC_DEVICEMAP));
+    MUST(cuMemHostGetDevicePointer(&flag, memory, 0));
+    *(uint32_t *)memory = 0;
+    use(1);
+    MUST(cuMemAlloc(&seen, 4));
+    MUST(cuLaunchKernel(waits, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    use(0);
+    end(first);
+    __atomic_store_n((uint32_t *)memory, 7u, __ATOMIC_RELEASE);
+    use(1);
+    MUST(cuCtxSynchronize());
+    MUST(cuMemFree(seen));
+    MUST(cuMemFreeHost(memory));
+}
+
+/* Both GPUs change pieces of their own arenas. */
+static void peers(enum kind kind, const char *how)
+{
+    static struct arena arenas[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        use(i);
+        begin(&arenas[i], kind, 12);
+        if (kind == PARTS)
+            MUST(cuCtxEnablePeerAccess(of[1 - i].context, 0));
+    }
+    for (int i = 0; i < LAUNCHES; i++) {
+        use(i % 4 == 3);
+        if (i % 40 == 39)
+            write_to_first(how, &arenas[0], &arenas[1]);
+        launch_any(&arenas[gpu], 0, PIECES, NULL);
+        MUST(cuCtxSynchronize());
+    }
+    if (strcmp(how, "-waits") == 0)
+        free_beside(&arenas[0]);
+    for (unsigned i = strcmp(how, "-waits") == 0; i < 2; i++) {
+        use(i);
+        end(&arenas[i]);
+    }
+}
+
+static void begin_on(unsigned which, const void *image)
+{
+    CUmodule module;
+
+    MUST(cuCtxCreate_v2(&of[which].context, 0, (CUdevice)which));
+    MUST(cuModuleLoadData(&module, image));
+    MUST(cuModuleGetFunction(&of[which].scale, module, "arena_update"));
+    MUST(cuModuleGetFunction(&of[which].add, module, "arena_add"));
+    MUST(cuModuleGetFunction(&of[which].scatter, module, "arena_scatter"));
+    MUST(cuModuleGetFunction(&of[which].through, module, "arena_through"));
+    MUST(cuModuleGetFunction(&waits, module, "wait_for_flag"));
+}
+
 int main(int argc, char **argv)
 {
     void *image;
@@ -480,14 +600,15 @@ int main(int argc, char **argv)
     (void)alarm(100);
     seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1;
     MUST(cuInit(0));
-    MUST(cuCtxCreate_v2(&context, 0, 0));
     image = snippets_image(&size);
-    MUST(cuModuleLoadData(&module, image));
+    begin_on(0, image);
+    if (!strncmp(which, "peers", 5) || !strncmp(which, "access", 6)) {
+        begin_on(1, image);
+        free(image);
+        peers(*which == 'p' ? MAPPED : PARTS, which + (*which == 'p' ? 5 : 6));
+        return 0;
+    }
     free(image);
-    MUST(cuModuleGetFunction(&scale, module, "arena_update"));
-    MUST(cuModuleGetFunction(&add, module, "arena_add"));
-    MUST(cuModuleGetFunction(&scatter, module, "arena_scatter"));
-    MUST(cuModuleGetFunction(&through, module, "arena_through"));
     if (!strcmp(which, "pieces") || !strcmp(which, "whole"))
         pieces(!strcmp(which, "whole"));
     else if (!strcmp(which, "thirds"))
