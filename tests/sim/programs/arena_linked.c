@@ -5,20 +5,20 @@
  * nothing else happens, in the case "thirds" there are three pieces, which are all of the
  * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
  * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
- * their own, in the case "scatter-once" a single launch writes far away, in the cases "whole" and "alike-whole" the same pieces are allocations,
- * in the cases "scatter" and "scatter-far" kernels write now and then far from their pieces, by
- * numbers in memory, and in the second one far behind all pieces, in the case "blocked" launches
- * and fills stand behind a wait that ends once they have returned, in the case "freed" the
- * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
- * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
- * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
- * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
- * address from memory. In the cases "peers" and "access" each of two GPUs has an arena that both
- * can write, by mappings or by access to the other context; in the cases "peers-copies",
- * "peers-kernels", "peers-through" and those of "access" copies and kernels of the second one write
- * to the arena of the first, which they have from parameters or from memory; in the case
- * "peers-waits" the second one is at work when the first arena is freed. Prints a digest of all
- * pieces.
+ * their own, in the case "scatter-once" a single launch writes far away, in the cases "whole" and
+ * "alike-whole" the same pieces are allocations, in the cases "scatter" and "scatter-far" kernels
+ * write now and then far from their pieces, by numbers in memory, and in the second one far behind
+ * all pieces, in the case "blocked" launches and fills stand behind a wait that ends once they have
+ * returned, in the case "freed" the allocation is freed and had again, in the case "short" there
+ * are several arenas, and nearly all other memory is allocated between launches on them. In the
+ * cases "beside-host", "beside-other", "beside-arena" and "beside-far" launches of another kernel
+ * come in between, in the cases "through-nowhere", "through-piece", "through-other" and
+ * "through-arena" launches that load an address from memory. In the cases "peers" and "access" each
+ * of two GPUs has an arena that both can write, by mappings or by access to the other context; in
+ * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
+ * kernels of the second one write to the arena of the first, which they have from parameters or
+ * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
+ * Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,7 +72,7 @@ static void use(unsigned which)
     MUST(cuCtxSetCurrent(of[gpu].context));
 }
 
-/* Of the current GPU, and both can write it. */
+/* The arena lies on the current GPU, and both can write it. */
 static void map_arena(struct arena *a)
 {
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
