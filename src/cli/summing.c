@@ -73,6 +73,15 @@ static bool take_sum(void *user, const struct gp_sum *sum)
     return true;
 }
 
+/* The time is that of all its kernels: none can be selected. */
+static bool take_graph(void *user, const struct gp_whole_times *times)
+{
+    struct cli_summing *s = user;
+    if (gp_filter_takes_all(s->filter))
+        gp_summary_graph(s->summary, times);
+    return true;
+}
+
 /* The time is the whole process's, not that of some launches. */
 static bool take_end(void *user, const struct gp_end *end)
 {
@@ -121,6 +130,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                          .launch = take_launch,
                                          .count = take_count,
                                          .sum = take_sum,
+                                         .graph = take_graph,
                                          .end = take_end,
                                          .unfinished = take_unfinished,
                                          .gave_up = take_given_up,

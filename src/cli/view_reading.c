@@ -152,6 +152,15 @@ static bool take_sum(void *user, const struct gp_sum *original)
     return true;
 }
 
+/* The time is that of all its kernels: none can be selected. */
+static bool take_graph(void *user, const struct gp_whole_times *times)
+{
+    struct cli_reading *r = user;
+    if (r->summary && gp_filter_takes_all(r->filter))
+        gp_summary_graph(r->summary, times);
+    return true;
+}
+
 /* The time is the whole process's, not that of some launches. */
 static bool take_end(void *user, const struct gp_end *end)
 {
@@ -224,6 +233,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                    !r->summary || gp_filter_is_by_number(r->filter),
                                                .count = take_count,
                                                .sum = take_sum,
+                                               .graph = take_graph,
                                                .end = take_end,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,

@@ -105,29 +105,45 @@ void graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
     n->taken = false;
 }
 
-bool graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
-                 bool *unending)
+struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
+                                   enum gp_graph_way way, bool *unending)
 {
-    bool taken = false;
-    *selected = false;
+    const bool as_it_is = way != GP_BY_NODES;
+    const enum gp_passed_over whole =
+        way == GP_AS_IT_IS_AND_TIMED ? GP_TIMED_AS_A_WHOLE : GP_AS_A_WHOLE;
+    struct gp_graph_counts c = {0};
     for (unsigned i = 0; i < count; i++) {
-        struct gp_graph_node copy = nodes[i], *n = as_a_whole ? &copy : &nodes[i];
+        struct gp_graph_node copy = nodes[i], *n = as_it_is ? &copy : &nodes[i];
         n->taken = false;
         enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
                                         ? GP_NOT_SELECTED
                                         : gp_kernel_interest(n->function, &n->configuration);
         if (interest == GP_NOT_SELECTED)
             continue;
-        *selected = true;
+        c.selected++;
         *unending = *unending || interest == GP_UNENDING;
-        bool counted = takes(n, interest == GP_WANTED && !as_a_whole);
-        n->taken = counted && interest == GP_WANTED && !as_a_whole;
+        bool counted = takes(n, interest == GP_WANTED && !as_it_is);
+        n->taken = counted && interest == GP_WANTED && !as_it_is;
         if (counted && !n->taken)
-            graph_node_passed_over(n, interest == GP_WANTED ? GP_AS_A_WHOLE
-                                                            : gp_kernel_why_not(interest));
-        taken = taken || n->taken;
+            graph_node_passed_over(n, interest == GP_WANTED ? whole : gp_kernel_why_not(interest));
+        c.counted += counted;
+        c.taken += n->taken;
     }
-    return taken;
+    return c;
+}
+
+static void add_kernel_of(struct gp_graph_listing *l, const struct gp_graph_node *n)
+{
+    l->first = l->all++ == 0 ? n->function : l->first;
+    l->key =
+        gp_configuration_hash(&n->configuration, gp_mix(l->key, (uint64_t)(uintptr_t)n->function));
+}
+
+void graph_list_whole(const struct gp_graph_node *nodes, unsigned count, struct gp_graph_listing *l)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (nodes[i].type == CU_GRAPH_NODE_TYPE_KERNEL && !nodes[i].disabled)
+            add_kernel_of(l, &nodes[i]);
 }
 
 void graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
@@ -139,9 +155,7 @@ void graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool l
         struct gp_graph_node n = nodes[i];
         if (n.type != CU_GRAPH_NODE_TYPE_KERNEL || n.disabled)
             continue;
-        l->first = l->all++ == 0 ? n.function : l->first;
-        l->key = gp_configuration_hash(&n.configuration,
-                                       gp_mix(l->key, (uint64_t)(uintptr_t)n.function));
+        add_kernel_of(l, &n);
         if (gp_kernel_interest(n.function, &n.configuration) == GP_NOT_SELECTED ||
             !takes(&n, false))
             continue;

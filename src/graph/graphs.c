@@ -1,6 +1,7 @@
 #include "graph/graphs.h"
 
 #include "base/hash.h"
+#include "base/mix.h"
 #include "gate/internal_work.h"
 #include "graph/inside.h"
 #include "launch/kernels.h"
@@ -340,17 +341,41 @@ static bool launches_graphs(struct gp_graph *g)
     return !g->none_launches;
 }
 
-/* Counts the launches of its kernels. True where some are to be measured. Locked. */
-static bool count_kernels(struct gp_graph *g, bool as_a_whole)
+/* Conditional nodes have kernels in their bodies, which only the device counts. */
+static bool is_to_be_timed(const struct gp_graph *g, struct gp_graph_counts c)
 {
-    bool selected, listed = g->kernels != NULL;
-    if (g->none_selected || g->not_counted)
+    return c.counted > 0 || (c.selected == 0 && g->why == GP_GRAPH_CONDITIONAL_NODE);
+}
+
+static void key_of_bodies(const struct gp_graph *g, struct gp_graph_listing *whole)
+{
+    if (whole->all == 0 && g->why == GP_GRAPH_CONDITIONAL_NODE)
+        whole->key = gp_mix(1, g->why);
+}
+
+static void list_whole(const struct gp_graph *g, struct gp_graph_listing *whole)
+{
+    if (g->kernels)
+        graph_list_whole(g->kernels, g->kernel_count, whole);
+    else
+        graph_list_whole(g->clone.nodes, g->clone.order.count, whole);
+    key_of_bodies(g, whole);
+}
+
+/* Counts the launches of its kernels. True where some are to be measured. Locked. */
+static bool count_kernels(struct gp_graph *g, enum gp_graph_way way, struct gp_graph_listing *whole)
+{
+    const bool listed = g->kernels != NULL;
+    struct gp_graph_counts c = {0};
+    if (g->not_counted)
         return false;
-    bool taken = graph_count(listed ? g->kernels : g->clone.nodes,
-                             listed ? g->kernel_count : g->clone.order.count, as_a_whole, &selected,
-                             &g->unending);
-    g->none_selected = !selected;
-    return taken;
+    if (!g->none_selected)
+        c = graph_count(listed ? g->kernels : g->clone.nodes,
+                        listed ? g->kernel_count : g->clone.order.count, way, &g->unending);
+    g->none_selected = c.selected == 0;
+    if (way == GP_AS_IT_IS_AND_TIMED && !g->unending && is_to_be_timed(g, c))
+        list_whole(g, whole);
+    return c.taken > 0;
 }
 
 bool graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
@@ -363,6 +388,7 @@ bool graph_list_kernels(CUgraphExec exec, struct gp_graph_listing *l)
             graph_count_whole(g->kernels, g->kernel_count, !g->listed, l);
         else
             graph_count_clone(&g->clone, !g->listed, l);
+        key_of_bodies(g, l);
         g->listed = true;
     }
     pthread_mutex_unlock(&lock);
@@ -388,15 +414,24 @@ unsigned graph_kernel_count(CUgraphExec exec)
     return kernels;
 }
 
-bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending)
+static enum gp_graph_way way_of(const struct gp_graph *g, enum gp_graph_reason why)
 {
+    if (why == GP_GRAPH_SPLITS)
+        return g->launching ? GP_AS_IT_IS : GP_BY_NODES;
+    return why == GP_GRAPH_WAITS ? GP_AS_IT_IS : GP_AS_IT_IS_AND_TIMED;
+}
+
+bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending,
+                     struct gp_graph_listing *whole)
+{
+    *whole = (struct gp_graph_listing){0};
     gp_internal_work_begins();
     pthread_mutex_lock(&lock);
     struct gp_graph *g = find(exec);
     if (g && g->why == GP_GRAPH_SPLITS && launches_graphs(g))
         g->why = GP_GRAPH_LAUNCHES;
     *why = g ? g->why : GP_GRAPH_UNSEEN;
-    bool wanted = g && count_kernels(g, *why != GP_GRAPH_SPLITS || g->launching);
+    bool wanted = g && count_kernels(g, way_of(g, *why), whole);
     if (wanted)
         g->launching = true;
     *unending = *why == GP_GRAPH_WAITS || (g && g->unending);

@@ -279,16 +279,25 @@ struct gp_graph_node *graph_kernels(CUgraph graph, unsigned *count);
  */
 struct gp_graph_node *graph_kernels_of_clone(const struct gp_graph_clone *clone, unsigned *count);
 
+/* How a graph is launched. */
+enum gp_graph_way { GP_BY_NODES, GP_AS_IT_IS, GP_AS_IT_IS_AND_TIMED };
 /* Counts the launches that are about to be made of the kernels among these nodes, and takes down
- * which of them are to be measured: none where the graph is launched as a whole, and nodes stay as
- * they are. True where some are. *selected: the user has selected some. *unending becomes true
- * where a kernel is known not to end by itself. */
-bool graph_count(struct gp_graph_node *nodes, unsigned count, bool as_a_whole, bool *selected,
-                 bool *unending);
+ * which of them are to be measured: none where the graph is launched as it is, and nodes stay as
+ * they are. Of the user's kernels: how many there are, and how many launches were not left out by
+ * the limit. *unending becomes true where one is known not to end by itself. */
+struct gp_graph_counts {
+    unsigned selected, counted, taken;
+};
+struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
+                                   enum gp_graph_way way, bool *unending);
+
+/* The kernels that a graph has, as a whole: their number, the first one, and the key. */
+struct gp_graph_listing;
+void graph_list_whole(const struct gp_graph_node *nodes, unsigned count,
+                      struct gp_graph_listing *listing);
 
 /* Counts the launches as well, of a graph that is launched as it is and timed as a whole; lists
  * those that are to be recorded where that is wanted, and else passes them over. */
-struct gp_graph_listing;
 void graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool list,
                        struct gp_graph_listing *listing);
 /* Counts the launches of a clone as graph_count_whole does; a clone of one kernel is always
@@ -309,11 +318,14 @@ void graph_node_passed_over(struct gp_graph_node *node, enum gp_passed_over why)
 /* How many kernels a launch of it runs, as far as is known; 1 where that is not known. */
 unsigned graph_kernel_count(CUgraphExec exec);
 
+struct gp_graph_listing;
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down
  * which of these are to be measured: none while another thread launches the same. True when its
  * nodes are to be launched one by one: there is such a kernel, and *why is GP_GRAPH_SPLITS. Then
- * graph_launched is to follow. *unending: a kernel of it is known not to end by itself. */
-bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending);
+ * graph_launched is to follow. *unending: a kernel of it is known not to end by itself. Where it is
+ * to be launched as it is, and timed as a whole, *whole has its kernels, and a key; else 0. */
+bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending,
+                     struct gp_graph_listing *whole);
 void graph_launched(CUgraphExec exec);
 
 /* In between: those that were to be measured, and were not yet, are not. */

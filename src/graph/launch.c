@@ -188,23 +188,30 @@ static struct gp_launch launch_of(const struct gp_launch *graph, const struct gp
                               .configuration = kernel->configuration};
 }
 
+static void begin_timed_whole(struct timed_whole *t, const struct gp_graph_listing *l)
+{
+    struct gp_text name = {0};
+    t->call = t->whole->call;
+    t->begun = gp_timing_begins_whole(&t->timing, &t->call);
+    if (!t->begun)
+        return;
+    if (l->all > 0)
+        gp_kernel_add_name(l->first, &name);
+    gp_timing_is_of(&t->timing, gp_whole_times_of(l->key, gp_text_string(&name), l->all,
+                                                  gp_timing_device(&t->timing)));
+    gp_text_free(&name);
+}
+
 static void begin_timed(struct timed_whole *t, const struct gp_graph_listing *l,
                         enum gp_passed_over *why)
 {
-    struct gp_text name = {0};
     t->call = t->whole->call;
     if (l->is_one_kernel && l->count == 1) {
         t->call = launch_of(&t->whole->call, &l->kernels[0]);
         t->begun = gp_timing_begins(&t->timing, &t->call, why);
-        return;
+    } else if (l->key) {
+        begin_timed_whole(t, l);
     }
-    t->begun = l->all > 0 && gp_timing_begins_whole(&t->timing, &t->call);
-    if (!t->begun)
-        return;
-    gp_kernel_add_name(l->first, &name);
-    gp_timing_is_of(&t->timing, gp_whole_times_of(l->key, gp_text_string(&name), l->all,
-                                                  gp_timing_device(&t->timing)));
-    gp_text_free(&name);
 }
 
 /* Its kernels have no times of their own, unless it is but one: the program's work is not changed.
@@ -232,6 +239,31 @@ static void launch_timed(struct whole_launch *w)
         gp_end_at_exit();
 }
 
+static CUresult run_between_events(const struct gp_launch *call)
+{
+    struct timed_whole *t = (struct timed_whole *)call;
+    gp_blocking_noted(GP_MAY_WAIT);
+    gp_timing_starts(&t->timing);
+    CUresult result = run_whole(&t->whole->call);
+    gp_timing_stops(&t->timing, result);
+    gp_blocking_noted(GP_MAY_WAIT);
+    return result;
+}
+
+/* A graph whose kernels cannot be measured has at least its own time. */
+static void launch_as_it_is(struct whole_launch *w, const struct gp_graph_listing *l)
+{
+    struct timed_whole t = {.whole = w};
+    if (l->key)
+        begin_timed_whole(&t, l);
+    t.call.run = run_between_events;
+    w->result = gp_launch_plainly(t.begun ? &t.call : &w->call);
+    if (t.begun)
+        gp_timing_ends(&t.timing, w->result);
+    if (t.begun && w->result == CUDA_SUCCESS)
+        gp_end_at_exit();
+}
+
 /* ---- node by node ---------------------------------------------------------------------------- */
 
 static void launch_or_split(void *whole)
@@ -243,10 +275,11 @@ static void launch_or_split(void *whole)
         return;
     }
     gp_sampling_graph_begins(w->call.stream, graph_kernel_count(w->exec));
-    bool taken = graph_is_wanted(w->exec, &why, &w->unending);
+    struct gp_graph_listing listing;
+    bool taken = graph_is_wanted(w->exec, &why, &w->unending, &listing);
     const double began = gp_clock_seconds();
     if (!taken || !launch_by_nodes(w, &w->result)) {
-        w->result = gp_launch_plainly(&w->call);
+        launch_as_it_is(w, &listing);
         if (w->result == CUDA_SUCCESS)
             graph_say(why);
     }
@@ -261,12 +294,13 @@ static void launch_beside_capture(void *whole)
 {
     struct whole_launch *w = whole;
     enum gp_graph_reason why;
+    struct gp_graph_listing listing = {0};
     bool runs = !gp_stream_is_capturing(w->call.stream, w->call.per_thread_stream, true);
-    if (runs && graph_is_wanted(w->exec, &why, &w->unending)) {
+    if (runs && graph_is_wanted(w->exec, &why, &w->unending, &listing)) {
         graph_passed_over(w->exec, GP_BESIDE_CAPTURE);
         graph_launched(w->exec);
     }
-    w->result = gp_launch_plainly(&w->call);
+    launch_as_it_is(w, &listing);
     if (w->result == CUDA_SUCCESS && runs)
         graph_say(GP_GRAPH_BESIDE_CAPTURE);
 }

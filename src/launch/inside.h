@@ -224,14 +224,6 @@ bool copies_read(struct gp_copies *totals);
 
 /* ---- times of whole graphs (whole_times.c) --------------------------------------------------- */
 
-struct gp_whole_times {
-    const char *kernel; /* its first one, mangled */
-    unsigned kernels;
-    int device;
-    uint64_t launches, timed;          /* how many, and of how many the time is known */
-    double seconds, shortest, longest; /* of those */
-};
-
 /* One launch took so long; 0: that is not known. */
 void whole_times_add(struct gp_whole_times *times, double seconds);
 

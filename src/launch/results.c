@@ -233,25 +233,12 @@ static void record_count(void *unused, const struct gp_count *count)
         gp_writer_count(results.writer, count);
 }
 
-static void record_whole(void *sum, const struct gp_whole_times *times)
+static void record_whole(void *unused, const struct gp_whole_times *times)
 {
-    struct gp_whole_times *all = sum;
-    all->launches += times->launches;
-    all->timed += times->timed;
-    all->seconds += times->seconds;
+    (void)unused;
+    gp_summary_graph(results.summary, times);
     if (results.writer)
         whole_times_write(times, results.writer);
-}
-
-/* Their time is no kernel's, so no row of the report has it. */
-static void say_whole_times(void)
-{
-    struct gp_whole_times all = {0};
-    whole_times_visit(record_whole, &all);
-    if (all.timed > 0)
-        gp_say("%" PRIu64 " launches of graphs took %.4g ms on the GPU, which no kernel's time "
-               "holds: graphs are launched as they are, and timed as a whole",
-               all.timed, 1e3 * all.seconds);
 }
 
 static void write_report(const struct gp_text *report)
@@ -374,7 +361,7 @@ static void sum_up(uint64_t launches)
     struct gp_copies all[GP_COPY_KINDS];
     const struct gp_copies *copies = copies_read(all) ? all : NULL;
     tallies_visit(record_count, NULL);
-    say_whole_times();
+    whole_times_visit(record_whole, NULL);
     selection_end();
     window_end(user_settings.recorded.window);
     if (copies && results.writer)

@@ -4,6 +4,7 @@
 #include "launch/timed.h"
 
 #include "base/hash.h"
+#include "profile/fields.h"
 #include "profile/object.h"
 #include "profile/writer.h"
 
@@ -82,14 +83,7 @@ void whole_times_visit(void (*visit)(void *user, const struct gp_whole_times *ti
 void whole_times_write(const struct gp_whole_times *t, struct gp_writer *writer)
 {
     struct gp_object line = gp_object_new(NULL);
-    gp_object_put(&line, line.object, "kernel", gp_object_text(t->kernel));
-    gp_object_put(&line, line.object, "kernels", json_integer(t->kernels));
-    gp_object_put(&line, line.object, "device", json_integer(t->device));
-    gp_object_put(&line, line.object, "launches", gp_object_whole(t->launches));
-    gp_object_put(&line, line.object, "timed", gp_object_whole(t->timed));
-    gp_object_put(&line, line.object, "seconds", json_real(t->seconds));
-    gp_object_put(&line, line.object, "shortest", json_real(t->shortest));
-    gp_object_put(&line, line.object, "longest", json_real(t->longest));
+    gp_object_put_fields(&line, gp_whole_fields, gp_whole_field_count, GP_FIELDS_ALL, t);
     if (!line.failed) {
         gp_writer_line(writer, "graph", line.object);
         return;

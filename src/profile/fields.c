@@ -10,6 +10,7 @@
 #define ONCE(kind, name, needed) FIELD(gp_record, kind, name, needed, 1)
 #define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed, 0)
 #define SUM(kind, name, needed) FIELD(gp_sum, kind, name, needed, 0)
+#define WHOLE(kind, name, needed) FIELD(gp_whole_times, kind, name, needed, 0)
 #define END(kind, name, needed) FIELD(gp_end, kind, name, needed, 0)
 
 const struct gp_field gp_device_fields[] = {
@@ -87,6 +88,13 @@ const struct gp_field gp_sum_fields[] = {
     SUM(DOUBLE, shortest_ns, 0), SUM(DOUBLE, longest_ns, 0),
 };
 const size_t gp_sum_field_count = sizeof(gp_sum_fields) / sizeof(gp_sum_fields[0]);
+
+const struct gp_field gp_whole_fields[] = {
+    WHOLE(STRING, kernel, 1),   WHOLE(UNSIGNED, kernels, 1), WHOLE(INT, device, 1),
+    WHOLE(U64, launches, 1),    WHOLE(U64, timed, 1),        WHOLE(DOUBLE, seconds, 1),
+    WHOLE(DOUBLE, shortest, 0), WHOLE(DOUBLE, longest, 0),
+};
+const size_t gp_whole_field_count = sizeof(gp_whole_fields) / sizeof(gp_whole_fields[0]);
 
 const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1), END(DOUBLE, seconds, 0)};
 const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0]);

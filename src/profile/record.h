@@ -109,6 +109,15 @@ struct gp_sum {
     double time_ns, shortest_ns, longest_ns; /* of those: all together, one of them */
 };
 
+/* The launches of one graph that were timed as a whole. */
+struct gp_whole_times {
+    const char *kernel; /* its first one, mangled; empty: it has none but those of its bodies */
+    unsigned kernels;   /* but for those in the bodies of conditional nodes */
+    int device;
+    uint64_t launches, timed;          /* how many, and of how many the time is known */
+    double seconds, shortest, longest; /* of those */
+};
+
 /* Copies and fills of a process, by direction. */
 enum gp_copy_kind {
     GP_HOST_TO_DEVICE,

@@ -206,6 +206,8 @@ json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
     gp_object_put(o, whole, "run_seconds", known_or_null(w->run_seconds));
     gp_object_put(o, whole, "gpu_seconds", known_or_null(w->gpu_seconds));
     gp_object_put(o, whole, "copy_seconds", known_or_null(w->copy_seconds));
+    gp_object_put(o, whole, "graph_launches", gp_object_whole(w->graphs.timed));
+    gp_object_put(o, whole, "graph_seconds", known_or_null(w->graphs.seconds));
     gp_object_put(o, whole, "gpu_share", number(w->gpu_share));
     gp_object_put(o, whole, "copy_share", number(w->copy_share));
     gp_object_put(o, whole, "outside_launches",

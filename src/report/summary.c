@@ -59,6 +59,9 @@ struct gp_summary {
     bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
     uint64_t streams[GP_MAX_DEVICES]; /* its first of each device, plus 1 */
     bool has_streams;
+    struct gp_whole_times graphs; /* without the kernel */
+    char *graph_kernel;           /* of the graph that took most time */
+    double most_of_graph;         /* seconds of that one */
 };
 
 /* The key by which launches of one kernel are alike. No padding: it is compared bytewise. */
@@ -115,6 +118,7 @@ void gp_summary_free(struct gp_summary *s)
     free(s->sample);
     free(s->overhead);
     free(s->window);
+    free(s->graph_kernel);
     free(s->group_list);
     free(s->skip_list);
     gp_text_free(&s->key);
@@ -680,6 +684,27 @@ void gp_summary_sum(struct gp_summary *s, const struct gp_sum *sum)
     own->counted_so_far += sum->launched;
     note_launches(own);
     add_time(s, own, sum);
+}
+
+/* Out of memory for its name the graph has none. */
+void gp_summary_graph(struct gp_summary *s, const struct gp_whole_times *times)
+{
+    s->graphs.launches += times->launches;
+    s->graphs.timed += times->timed;
+    s->graphs.seconds += times->seconds;
+    if (!(times->seconds > s->most_of_graph))
+        return;
+    s->most_of_graph = times->seconds;
+    s->graphs.kernels = times->kernels;
+    free(s->graph_kernel);
+    s->graph_kernel = strdup(times->kernel);
+}
+
+struct gp_whole_times gp_summary_graphs(const struct gp_summary *s)
+{
+    struct gp_whole_times graphs = s->graphs;
+    graphs.kernel = s->graph_kernel ? s->graph_kernel : "";
+    return graphs;
 }
 
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end)

@@ -106,6 +106,11 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count);
  * were measured, their times. Of other values the launches with a line stand for them. */
 void gp_summary_sum(struct gp_summary *s, const struct gp_sum *sum);
 
+/* Adds the launches of a graph that was timed as a whole: no kernel has their time. */
+void gp_summary_graph(struct gp_summary *s, const struct gp_whole_times *times);
+/* The launches of all graphs; `kernel` and `kernels` are of the one that took most time. */
+struct gp_whole_times gp_summary_graphs(const struct gp_summary *s);
+
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 

@@ -1,5 +1,6 @@
 #include "report/whole.h"
 
+#include "base/demangle.h"
 #include "metrics/peaks.h"
 #include "report/layout.h"
 #include "report/lines.h"
@@ -159,7 +160,8 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                            .copy_share = (double)NAN,
                            .side_by_side = gp_summary_has_streams(rows->summary),
                            .window = gp_summary_windows(rows->summary),
-                           .limit = gp_summary_limits(rows->summary)};
+                           .limit = gp_summary_limits(rows->summary),
+                           .graphs = gp_summary_graphs(rows->summary)};
     w->base_seconds = known ? running.gpu_seconds : w->gpu_seconds;
     for (size_t i = 0; i < rows->count; i++)
         add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
@@ -327,6 +329,24 @@ static void add_limit(const struct gp_whole *w, struct gp_text *out)
     }
 }
 
+/* Their kernels have no rows with times. */
+static void add_graphs(const struct gp_whole_times *g, struct gp_text *out)
+{
+    char seconds[32];
+    if (g->timed == 0)
+        return;
+    gp_unit_format(g->seconds, "s", seconds, sizeof(seconds));
+    gp_text_addf(out,
+                 "%" PRIu64 " launch%s of graphs took %s on the GPU, which no kernel's time holds: "
+                 "they were launched as they are, and timed as a whole",
+                 g->timed, g->timed == 1 ? "" : "es", seconds);
+    char *name = g->kernels > 0 ? gp_demangle(g->kernel, GP_NAME_BRIEF) : NULL;
+    if (name)
+        gp_text_addf(out, "; most of it one of %u kernel%s, %s first", g->kernels,
+                     g->kernels == 1 ? "" : "s", name);
+    free(name);
+}
+
 static void add_share(const struct gp_whole *w, const struct gp_whole_sum *sum, const char *peak,
                       struct gp_text *out)
 {
@@ -394,14 +414,17 @@ const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text 
         add_limit(w, out);
         return "Limit";
     case 3:
+        add_graphs(&w->graphs, out);
+        return "Graphs";
+    case 4:
         if (is_known(&w->flop))
             add_flop_text(w, out);
         return "Arithmetic";
-    case 4:
+    case 5:
         if (is_known(&w->dram_bytes))
             add_dram_text(w, out);
         return "Memory";
-    case 5:
+    case 6:
         add_time_parts(w, w->bounds, GP_WHOLE_BOUNDS, out);
         return "Time bound by";
     default:

@@ -40,8 +40,9 @@ struct gp_whole {
     bool side_by_side;   /* kernels of several streams may have run at the same time */
     struct gp_windows window;
     struct gp_limits limit;
-    uint64_t launches, measured; /* of all kernels */
-    double covered;              /* the share of the GPU time of groups with a measurement; NAN */
+    struct gp_whole_times graphs; /* that were timed as a whole; no other member has their time */
+    uint64_t launches, measured;  /* of all kernels */
+    double covered;               /* the share of the GPU time of groups with a measurement; NAN */
     double base_seconds; /* of shares: run_seconds, each process counted once for each GPU that it
                           * used; gpu_seconds where that is unknown */
     struct gp_whole_sum flop, dram_bytes;
@@ -58,7 +59,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                    void *user);
 
 /* The summary for people has so many lines. */
-#define GP_WHOLE_LINES 7
+#define GP_WHOLE_LINES 8
 
 /* Returns the name of a line ("Arithmetic"), and appends its text; nothing where nothing is known.
  */

@@ -19,7 +19,7 @@ wrong = []
 
 # Counts and totals, in any object.
 TOTALS = {"launches", "recorded", "measured", "recalled", "timed", "calls", "bytes", "seconds", "processes",
-          "run_seconds", "gpu_seconds", "copy_seconds", "flop", "dram_bytes", "absent_launches", "replays",
+          "run_seconds", "gpu_seconds", "copy_seconds", "graph_launches", "graph_seconds", "flop", "dram_bytes", "absent_launches", "replays",
           "overhead_seconds", "untimed_launches", "count", "other_skips", "ungrouped"}
 # All numbers in these are totals, and those in `values` that a rule takes of the whole program.
 OF_TOTALS = {"flop_by_precision", "seconds_by_bound", "seconds_by_origin"}

@@ -82,6 +82,28 @@ says() {
     GPUPROF_SAMPLE=every:5 GPUSIM_FAULTS=slow graph branches 20
 }
 
+# wholes KERNELS: launches of graphs with so many kernels that were timed as a whole.
+wholes() {
+    local timed
+    timed=$(sed -n "s/.*\"type\":\"graph\".*\"kernels\":$1,.*\"timed\":\([0-9]*\),\"seconds\":[0-9.e-]*[1-9].*/\1/p" "$profile")
+    echo "${timed:-0}"
+}
+
+@test "graphs with conditional nodes are timed as a whole" {
+    graph conditional
+    says "it has conditional nodes"
+    as_it_is 10
+    [ "$(wholes 2)" -eq 5 ]
+    [ "$(wholes 0)" -eq 5 ]
+    grep -q "^Graphs: *10 launches of graphs took .* on the GPU" "$log"
+    grep -q "most of it one of 2 kernels, scale_in_place first" <(tr -s ' \n' ' ' <"$log")
+    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep "^Graphs: *10 launches of graphs took "
+    "$GPUPROF_BUILD/gpuprof" report --print json "$profile" | grep -q '"graph_launches": *10,'
+    GPUPROF_METRICS=duration graph conditional
+    [ "$(wholes 2)" -eq 5 ]
+    [ "$(wholes 0)" -eq 5 ]
+}
+
 @test "more branches than are launched apart, of kernels that cannot wait by their code" {
     graph wide 40
     says

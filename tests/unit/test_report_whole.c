@@ -69,7 +69,7 @@ static void forget(struct program *p)
     gp_metrics_close(p->metrics);
 }
 
-enum { PROGRAM, WINDOW, LIMIT, ARITHMETIC, MEMORY, BOUNDS, ORIGINS };
+enum { PROGRAM, WINDOW, LIMIT, GRAPHS, ARITHMETIC, MEMORY, BOUNDS, ORIGINS };
 
 static void says(const struct program *p, size_t line, const char *expected)
 {
@@ -95,6 +95,40 @@ static void make_busy(struct sample *s, const char *kernel)
     set(s, FFMA, 0.25 * PEAK_FP32 * 1e-3 / 2);
     set(s, "dram__bytes_read.sum", 0.3 * PEAK_DRAM * 1e-3);
     set(s, "dram__bytes_write.sum", 0.2 * PEAK_DRAM * 1e-3);
+}
+
+static void the_time_of_graphs_is_no_kernels(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    const struct gp_whole_times few = {
+        .kernel = "k", .kernels = 3, .launches = 2, .timed = 1, .seconds = 1e-3};
+    const struct gp_whole_times most = {
+        .kernel = "_Z4loopPi", .kernels = 1, .launches = 4, .timed = 4, .seconds = 3e-3};
+    const struct gp_whole_times none = {.kernel = "", .launches = 1, .timed = 1, .seconds = 2e-3};
+    make_busy(&s, "k");
+    begin(&p);
+    launch(&p, &s);
+    gp_summary_graph(p.summary, &few);
+    gp_summary_graph(p.summary, &most);
+    gp_summary_graph(p.summary, &none);
+    end_process(&p, 20e-3, 0);
+    make(&p);
+    says(&p, PROGRAM, "ran ~20.00 ms without gpuprof; the GPU ran kernels in ~5.00 % of it");
+    says(&p, GRAPHS,
+         "6 launches of graphs took 6.000 ms on the GPU, which no kernel's time holds: they were "
+         "launched as they are, and timed as a whole; most of it one of 1 kernel, loop first");
+    forget(&p);
+    begin(&p);
+    launch(&p, &s);
+    gp_summary_graph(p.summary, &none);
+    end_process(&p, 20e-3, 0);
+    make(&p);
+    says(&p, GRAPHS,
+         "1 launch of graphs took 2.000 ms on the GPU, which no kernel's time holds: they were "
+         "launched as they are, and timed as a whole");
+    forget(&p);
 }
 
 /* ---- shares of time -------------------------------------------------------------------------- */
@@ -718,6 +752,7 @@ static void lines_keep_to_the_width(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_time_of_graphs_is_no_kernels),
         cmocka_unit_test(shares_are_of_all_the_time_and_of_that_of_kernels),
         cmocka_unit_test(without_the_programs_time_shares_are_of_kernels_alone),
         cmocka_unit_test(without_any_time_there_is_no_share),

@@ -30,7 +30,8 @@ struct CUgraphNode_st {
     CUgraphNode *after;
     size_t after_count;
     unsigned index;
-    CUgraph child;                                        /* of a child graph's node */
+    CUgraph child;                                        /* of a child graph's node; a body */
+    bool is_left_out;                                     /* a body whose condition is false */
     CUgraphNode cloned_from;                              /* it may be gone by now */
     uint64_t memory;                                      /* that it allocates or frees */
     uint64_t bytes;                                       /* of that */

@@ -82,6 +82,7 @@ static bool clone_node(CUgraph clone, CUgraphNode of, CUgraphNode *by_index)
     node->pool = of->pool;
     node->event = of->event;
     node->disabled = of->disabled;
+    node->is_left_out = of->is_left_out;
     memcpy(node->attributes, of->attributes, sizeof(node->attributes));
     if (of->child) {
         node->child = gpusim_graph_clone(of->child);

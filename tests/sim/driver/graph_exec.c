@@ -254,7 +254,7 @@ static size_t count_steps(CUgraph graph)
     size_t count = 0;
 
     for (CUgraphNode n = graph->first; n; n = n->next)
-        count += n->child ? count_steps(n->child) + 2 : 1;
+        count += n->child ? count_steps(n->child) + 2 : 1; /* more than that of a body left out */
     return count;
 }
 
@@ -287,15 +287,16 @@ static bool add_steps(struct steps *s, CUgraph graph, bool in_child)
     bool well = last && (!in_child || add_step(s, &mark, 0));
 
     for (CUgraphNode n = graph->first; n && well; n = n->next) {
+        const bool runs_child = n->child && !n->is_left_out;
         size_t here = s->count;
-        well = n->child ? add_steps(s, n->child, true)
-                        : add_step(s, n->disabled ? &mark : &n->work, n->after_count + 1);
+        well = runs_child ? add_steps(s, n->child, true)
+                          : add_step(s, n->disabled ? &mark : &n->work, n->after_count + 1);
         if (!well)
             break;
         if (s->list[here].work.kind == GPUSIM_LAUNCH)
             s->list[here].work.launch.cooperative =
                 n->attributes[CU_LAUNCH_ATTRIBUTE_COOPERATIVE].cooperative != 0;
-        if (n->child) {
+        if (runs_child) {
             size_t *after = realloc(s->list[here].after, (n->after_count + 1) * sizeof(*after));
             well = after != NULL;
             if (after)

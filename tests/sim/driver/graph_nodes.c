@@ -360,6 +360,44 @@ static CUresult allocate(CUDA_MEM_ALLOC_NODE_PARAMS_v2 *p, struct gpusim_work *w
     return CUDA_SUCCESS;
 }
 
+/* ---- conditional nodes: those of IF, whose value is the one at the launch of the graph ---- */
+
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph,
+                                        CUcontext ctx, unsigned int defaultLaunchValue,
+                                        unsigned int flags)
+{
+    if (!pHandle_out || !is_graph(hGraph) || !ctx || flags != CU_GRAPH_COND_ASSIGN_DEFAULT)
+        return CUDA_ERROR_INVALID_VALUE;
+    *pHandle_out = 2 + (defaultLaunchValue != 0);
+    return CUDA_SUCCESS;
+}
+
+/* Its body is an empty graph, which the program fills; the node owns it. */
+static CUresult add_conditional(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
+                                size_t count, CUDA_CONDITIONAL_NODE_PARAMS *p)
+{
+    struct gpusim_work work = {.kind = GPUSIM_MARK};
+    CUgraph body;
+    CUresult result;
+
+    if (p->type != CU_GRAPH_COND_TYPE_IF || p->size != 1)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (p->handle != 2 && p->handle != 3)
+        return CUDA_ERROR_INVALID_VALUE;
+    body = gpusim_graph_new();
+    if (!body)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    result = add_node(out, graph, after, count, CU_GRAPH_NODE_TYPE_CONDITIONAL, &work);
+    if (result != CUDA_SUCCESS) {
+        gpusim_graph_free(body);
+        return result;
+    }
+    (*out)->child = body;
+    (*out)->is_left_out = p->handle == 2;
+    p->phGraph_out = &(*out)->child;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
                            const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
                            size_t numDependencies, CUgraphNodeParams *nodeParams)
@@ -369,6 +407,9 @@ CUresult cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph,
 
     if (!nodeParams || dependencyData)
         return CUDA_ERROR_INVALID_VALUE;
+    if (nodeParams->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return add_conditional(phGraphNode, hGraph, dependencies, numDependencies,
+                               &nodeParams->conditional);
     if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
         result = allocate(&nodeParams->alloc, &work);
     else if (nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_FREE)

@@ -1181,6 +1181,44 @@ static void from_device(void)
     show("by itself");
 }
 
+/* A node whose body runs, or does not. */
+static CUgraphNode add_body(CUgraph graph, bool runs, const CUgraphNode *after, size_t count)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                                .conditional = {.type = CU_GRAPH_COND_TYPE_IF, .size = 1}};
+    CUgraphNode node;
+
+    params.conditional.ctx = context;
+    MUST(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, runs,
+                                        CU_GRAPH_COND_ASSIGN_DEFAULT));
+    MUST(cuGraphAddNode_v2(&node, graph, after, NULL, count, &params));
+    (void)add_scaling(params.conditional.phGraph_out[0], x[0], 3, NULL, 0);
+    return node;
+}
+
+/* One that runs and one that does not, between two kernels; then the first by itself. */
+static void conditional(void)
+{
+    CUgraph graph = new_graph();
+    CUgraphNode top = add_scaling(graph, x[0], 2, NULL, 0), end;
+    CUgraphExec exec;
+
+    top = add_body(graph, true, &top, 1);
+    top = add_body(graph, false, &top, 1);
+    end = add_scaling(graph, x[0], 5, &top, 1);
+    (void)end;
+    exec = executable(graph);
+    launch_often(exec);
+    show("conditional nodes");
+    destroy(exec, graph);
+    graph = new_graph();
+    (void)add_body(graph, true, NULL, 0);
+    exec = executable(graph);
+    launch_often(exec);
+    show("a conditional node");
+    destroy(exec, graph);
+}
+
 int main(int argc, char **argv)
 {
     static const struct program_case cases[] = {
@@ -1226,6 +1264,7 @@ int main(int argc, char **argv)
         {"joined_behind_host", joined_behind_host},
         {"cooperative", cooperative},
         {"from_device", from_device},
+        {"conditional", conditional},
         {0}};
     struct gpu gpu;
     struct work w = {.gpu = &gpu};
