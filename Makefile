@@ -274,6 +274,11 @@ $(O)/tests/printing.%: tests/printing/printing.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -rdc=true -$* $(if $(filter cubin,$*),-arch=sm_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch))) -o $@ $<
 $(O)/unit/test_code_printing: $(O)/tests/printing.cubin $(O)/tests/printing.ptx
+$(O)/tests/waits.%: tests/waits/waits.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -$* -arch=$(if $(filter cubin,$*),sm,compute)_$(or $(filter 90,$(nvcc_arches:sm_%=%)),$(oldest_arch)) -o $@ $<
+$(O)/unit/test_code_waits: $(O)/tests/waits.cubin $(O)/tests/waits.ptx
 # For each generation whose encodings differ, if the toolkit knows it.
 words_arches = $(filter 75 80 90 100 120,$(nvcc_arches:sm_%=%))
 $(O)/tests/words.%.cubin: tests/words/words.cu

@@ -117,6 +117,8 @@ static void read_ptx(struct reader *r, const struct gp_part *part)
     const bool prints = memmem(text, part->size, GP_PRINTS, strlen(GP_PRINTS));
     note_part(r, prints, !prints || gp_ptx_printing(text, end, r->visitor->printing, r->data));
     gp_ptx_variables(text, end, r->visitor->variable, r->data);
+    if (r->visitor->waits)
+        gp_ptx_waits(text, end, r->visitor->waits, r->data);
 }
 
 /* ---- any image ------------------------------------------------------------------------------- */

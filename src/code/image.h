@@ -16,6 +16,8 @@ struct gp_image_visitor {
     void (*variable)(const char *name, size_t length, void *data);
     /* a function that may print (code/printing.h) */
     void (*printing)(const char *name, size_t length, void *data);
+    /* a function of PTX, and whether it may wait (code/ptx.h); may be NULL */
+    void (*waits)(const char *name, size_t length, bool may_wait, void *data);
 };
 
 /* Calls the visitor. The image, its `size` and `cc` are those of gp_image_parts; the cubins that

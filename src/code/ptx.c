@@ -143,7 +143,15 @@ struct function {
     uint32_t number;
 };
 
+/* A question on functions: the words of a body, and the called functions without a body, that make
+ * the answer yes. A pointer may lead to any function. */
+struct question {
+    bool (*word)(struct word); /* NULL: none */
+    bool (*call)(struct word);
+};
+
 struct program {
+    const struct question *question;
     struct function *functions; /* by name */
     uint32_t count;
     struct gp_call *calls;
@@ -193,10 +201,10 @@ static void note_call(struct program *g, const struct function *caller, struct w
     const struct function *callee = NULL;
     if (target.length && *target.at != '%')
         HASH_FIND(hh, g->functions, target.at, target.length, callee);
-    if (!target.length || *target.at == '%' || is(target, GP_PRINTS))
-        g->marks[caller->number] = true;
-    else if (callee)
+    if (callee)
         add_call(g, caller->number, callee->number);
+    else if (!target.length || *target.at == '%' || g->question->call(target))
+        g->marks[caller->number] = true;
 }
 
 static void read_body(struct program *g, const struct function *f)
@@ -209,6 +217,8 @@ static void read_body(struct program *g, const struct function *f)
         }
         const struct word word = word_at(p, end);
         p += word.length ? word.length : 1;
+        if (g->question->word && g->question->word(word))
+            g->marks[f->number] = true;
         if (!is(word, "call") && !is(word, "call.uni"))
             continue;
         p = gp_ptx_skip_blank(p, end);
@@ -220,9 +230,11 @@ static void read_body(struct program *g, const struct function *f)
     }
 }
 
-bool gp_ptx_printing(const char *text, const char *end, gp_printing_visit *visit, void *data)
+/* Calls visit for each function with the answer. False where that is not to be had. */
+static bool ask(const struct question *question, const char *text, const char *end,
+                gp_ptx_answer *visit, void *data)
 {
-    struct program g = {.functions = NULL};
+    struct program g = {.question = question};
     struct function *f, *next;
     read_statements(&(struct visitor){.function = note_function, .data = &g}, text, end);
     g.marks = calloc(g.count + 1, sizeof(*g.marks));
@@ -232,12 +244,101 @@ bool gp_ptx_printing(const char *text, const char *end, gp_printing_visit *visit
     bool known = !g.failed && gp_mark_callers(g.calls, g.call_count, g.marks);
     HASH_ITER(hh, g.functions, f, next)
     {
-        if (known && g.marks[f->number])
-            visit(f->name.at, f->name.length, data);
+        if (known)
+            visit(f->name.at, f->name.length, g.marks[f->number], data);
         HASH_DEL(g.functions, f);
         free(f);
     }
     free(g.calls);
     free(g.marks);
     return known;
+}
+
+/* ---- functions that print -------------------------------------------------------------------- */
+
+struct printing {
+    gp_printing_visit *visit;
+    void *data;
+};
+
+static bool is_printing(struct word call)
+{
+    return is(call, GP_PRINTS);
+}
+
+static void visit_printing(const char *name, size_t length, bool prints, void *printing)
+{
+    const struct printing *p = printing;
+    if (prints)
+        p->visit(name, length, p->data);
+}
+
+bool gp_ptx_printing(const char *text, const char *end, gp_printing_visit *visit, void *data)
+{
+    static const struct question prints = {.call = is_printing};
+    struct printing p = {visit, data};
+    return ask(&prints, text, end, visit_printing, &p);
+}
+
+/* ---- functions that may wait ----------------------------------------------------------------- */
+
+/* Whether one of the texts is a part of the word between dots; the first part is its `base`. */
+static bool has_part(struct word word, const char *const *texts)
+{
+    for (const char *at = word.at, *end = word.at + word.length; at < end;) {
+        struct word part = {.at = at};
+        while (at < end && *at != '.')
+            at++;
+        part.length = (size_t)(at - part.at);
+        for (size_t i = 0; texts[i]; i++)
+            if (is(part, texts[i]))
+                return true;
+        at++;
+    }
+    return false;
+}
+
+static struct word base_of(struct word word)
+{
+    const char *dot = memchr(word.at, '.', word.length);
+    return (struct word){word.at, dot ? (size_t)(dot - word.at) : word.length};
+}
+
+#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A fence for the block shows nothing of others, nor does one that orders copies by themselves. */
+static bool is_wide_fence(struct word word)
+{
+    return !has_part(word, PARTS("cta")) &&
+           !(has_part(word, PARTS("proxy")) && has_part(word, PARTS("async")));
+}
+
+/* The rules are those of code/waits.c. That nobody uses the answer of an atomic operation is not
+ * asked. Registers, labels and directives begin with another letter. */
+static bool shows_changes(struct word word)
+{
+    const struct word base = base_of(word);
+    if (base.length == 0 || strchr("%$.", *word.at) || has_part(word, PARTS("shared", "local")) ||
+        has_part(base, PARTS("st", "red", "sust", "sured", "bar", "barrier", "mbarrier")))
+        return false;
+    if (has_part(base, PARTS("membar", "fence")))
+        return is_wide_fence(word);
+    return has_part(base, PARTS("atom", "suld", "ldu", "multimem")) ||
+           has_part(word,
+                    PARTS("volatile", "relaxed", "acquire", "acq_rel", "mmio", "ca", "cv", "cg"));
+}
+
+static bool is_unknown(struct word call)
+{
+    static const char *const drivers[] = {GP_PRINTS, "malloc", "free", "__assertfail"};
+    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+        if (is(call, drivers[i]))
+            return false;
+    return true;
+}
+
+bool gp_ptx_waits(const char *text, const char *end, gp_ptx_answer *visit, void *data)
+{
+    static const struct question waits = {.word = shows_changes, .call = is_unknown};
+    return ask(&waits, text, end, visit, data);
 }

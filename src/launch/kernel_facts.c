@@ -108,9 +108,12 @@ static int capability(const struct gp_device *device)
     return 10 * device->cc_major + device->cc_minor;
 }
 
+/* The driver compiles PTX at the load, and its machine code is not to be had. */
 bool gp_kernel_may_wait(struct gp_kernel *kernel, const struct gp_device *device)
 {
-    return ask_code(kernel, &kernel->waits, gp_code_may_wait, capability(device), true);
+    const bool if_not_known =
+        kernel->waits == GP_NOT_ASKED && gp_module_ptx_may_wait(kernel->module, kernel->name);
+    return ask_code(kernel, &kernel->waits, gp_code_may_wait, capability(device), if_not_known);
 }
 
 uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device)

@@ -27,6 +27,8 @@ struct module {
         char *text; /* NUL after each name, one more at the end; NULL: none */
         size_t length, capacity;
     } variables, printing; /* printing: functions that may print */
+    struct names waiting,
+        ending; /* of PTX: those that may wait for others, and those that cannot */
     bool out_of_memory;
     const char *runs_once; /* why none of its kernels must run again, NULL if they may */
     int cc;                /* of the device it was loaded for, times ten */
@@ -44,6 +46,8 @@ static void free_module(struct module *m)
     free(m->resolved);
     free(m->variables.text);
     free(m->printing.text);
+    free(m->waiting.text);
+    free(m->ending.text);
     free(m);
 }
 
@@ -84,6 +88,13 @@ static void add_printing(const char *name, size_t length, void *data)
     m->out_of_memory = !add_name(&m->printing, name, length) || m->out_of_memory;
 }
 
+static void add_waits(const char *name, size_t length, bool may_wait, void *data)
+{
+    struct module *m = data;
+    m->out_of_memory =
+        !add_name(may_wait ? &m->waiting : &m->ending, name, length) || m->out_of_memory;
+}
+
 static int current_cc(CUcontext *current)
 {
     CUdevice device = 0;
@@ -106,7 +117,7 @@ static void say_unreadable(const char *why)
 /* Why its variables are not known; NULL where they are. */
 static const char *read_image(struct module *m, const void *image, size_t size)
 {
-    static const struct gp_image_visitor visitor = {add_variable, add_printing};
+    static const struct gp_image_visitor visitor = {add_variable, add_printing, add_waits};
     const char *why;
     if (!image)
         return "its image cannot be read";
@@ -405,6 +416,22 @@ struct gp_reason gp_module_runs_once(const void *handle, const char *kernel)
     }
     pthread_mutex_unlock(&lock);
     return why;
+}
+
+bool gp_module_ptx_may_wait(const void *handle, const char *kernel)
+{
+    const struct module *m;
+    bool ends = false, waits = false;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH(modules, m)
+    {
+        if (!handle || m->handle != handle)
+            continue;
+        ends = ends || has_name(&m->ending, kernel);
+        waits = waits || has_name(&m->waiting, kernel);
+    }
+    pthread_mutex_unlock(&lock);
+    return waits || !ends;
 }
 
 bool gp_module_may_call(const void *handle, const char *function)

@@ -42,6 +42,10 @@ struct gp_reason gp_module_runs_once(const void *handle, const char *kernel);
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
                            struct gp_reason *why);
 
+/* False where the kernel of that module or library is compiled from PTX that shows that it cannot
+ * wait (code/ptx.h). Where it is of machine code, gp_module_code has it. */
+bool gp_module_ptx_may_wait(const void *handle, const char *kernel);
+
 /* The parts of a cubin for the source lines of a function of that module or library, as
  * gp_code_slim has them. */
 void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size);

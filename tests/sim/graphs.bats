@@ -112,6 +112,14 @@ wholes() {
     says "side by side"
 }
 
+@test "more branches than are launched apart, of kernels whose PTX shows that they cannot wait" {
+    graph wide_ptx 40
+    says
+    graph wide_ptx_waits
+    says "side by side"
+    as_it_is 40
+}
+
 @test "more branches than are launched apart, and all of them may wait" {
     # Launched once: the reason is said at the launch that shows it.
     graph wide_waits

@@ -1,7 +1,10 @@
 /* code/waits and code/textures: the changes of others that a function's instructions show it. */
 #include "code/waits.h"
 
+#include "beside.h"
 #include "code/instruction.h"
+#include "code/module_code.h"
+#include "code/ptx.h"
 #include "code/textures.h"
 
 #include <inttypes.h>
@@ -186,9 +189,114 @@ static void a_loop_that_reads_as_the_host_may_write_polls(void **state)
     assert_false(polls(weak_75, back_75, 75));
 }
 
+/* ---- PTX ------------------------------------------------------------------------------------- */
+
+struct answers {
+    struct gp_code *cubin; /* of the same kernels; NULL: none */
+    unsigned count, waiting;
+    char last[64];
+    bool last_waits;
+};
+
+static void take_answer(const char *name, size_t length, bool may_wait, void *data)
+{
+    struct answers *a = data;
+    const char *why;
+    size_t size;
+    snprintf(a->last, sizeof(a->last), "%.*s", (int)length, name);
+    a->last_waits = may_wait;
+    a->count++;
+    a->waiting += may_wait;
+    if (!a->cubin)
+        return;
+    if (!begins(a->last, "_Z")) /* a function of the device */
+        assert_int_equal(may_wait, begins(a->last, "may_"));
+    const void *code = gp_code_find(a->cubin, a->last, 90, &size, &why);
+    /* Calls of other functions are not followed in machine code. */
+    if (code && !strstr(a->last, "call"))
+        assert_int_equal(may_wait, gp_code_may_wait(code, size, 90));
+}
+
+static void ptx_says_what_its_machine_code_says(void **state)
+{
+    (void)state;
+    size_t size, text_size;
+    char *image = read_beside("waits.cubin", &size), *text = read_beside("waits.ptx", &text_size);
+    assert_non_null(image);
+    assert_non_null(text);
+    struct answers a = {.cubin = gp_code_keep(image, size, true)};
+    assert_non_null(a.cubin);
+    assert_true(gp_ptx_waits(text, text + text_size, take_answer, &a));
+    assert_int_equal(a.count, 20);
+    assert_int_equal(a.waiting, 13);
+    gp_code_drop(a.cubin);
+    free(image);
+    free(text);
+}
+
+/* Whether a function with this body may wait. */
+static bool body_waits(const char *body)
+{
+    char text[512];
+    struct answers a = {0};
+    snprintf(text, sizeof(text), ".version 8.0\n.visible .entry k(.param .u64 p)\n{\n%s\n}\n",
+             body);
+    assert_true(gp_ptx_waits(text, text + strlen(text), take_answer, &a));
+    assert_int_equal(a.count, 1);
+    assert_string_equal(a.last, "k");
+    return a.last_waits;
+}
+
+static void words_of_ptx_that_show_changes(void **state)
+{
+    (void)state;
+    static const char *const showing[] = {
+        "ld.volatile.global.u32 %r1, [%rd1];",
+        "@%p1 ld.relaxed.cta.u32 %r1, [%rd1];",
+        "ld.global.cv.u32 %r1, [%rd1];",
+        "ld.global.ca.L2::64B.u32 %r1, [%rd1];",
+        "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];",
+        "atom.global.add.u32 %r1, [%rd1], 1;",
+        "atom.cas.b32 %r1, [%rd1], 1, 2;",
+        "membar.gl;",
+        "fence.acq_rel.gpu;",
+        "fence.sc.cluster;",
+        "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;",
+        "multimem.ld_reduce.relaxed.sys.global.add.f32 %f1, [%rd1];",
+        "suld.b.2d.b32.trap {%r1}, [s, {%r2, %r3}];",
+        "call (r), %rd5, (p), proto;",
+        "call.uni (r), of_another_module, (p);",
+        "a:new.acquire.gpu %r1;"};
+    static const char *const silent[] = {
+        "ld.global.u32 %r1, [%rd1];",
+        "ld.global.nc.L1::no_allocate.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1];",
+        "ld.volatile.shared.u32 %r1, [%r2];",
+        "atom.shared::cta.add.u32 %r1, [%r2], 1;",
+        "red.relaxed.gpu.global.add.f32 [%rd1], %f1;",
+        "st.release.sys.global.u32 [%rd1], %r1;",
+        "st.volatile.global.u32 [%rd1], %r1;",
+        "membar.cta;",
+        "fence.acq_rel.cta;",
+        "fence.proxy.async.shared::cta;",
+        "cp.async.cg.shared.global [%r1], [%rd1], 16;",
+        "mbarrier.try_wait.parity.acquire.cta.b64 p, [%r1], 0;",
+        "barrier.cluster.wait.acquire.aligned;",
+        "call.uni (r), vprintf, (p, q);",
+        "// ld.volatile.global.u32",
+        "$L_atom.cv: bra $L_atom.cv;"};
+    for (size_t i = 0; i < sizeof(showing) / sizeof(showing[0]); i++)
+        if (!body_waits(showing[i]))
+            fail_msg("%s shows changes", showing[i]);
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+        if (body_waits(silent[i]))
+            fail_msg("%s shows nothing", silent[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ptx_says_what_its_machine_code_says),
+        cmocka_unit_test(words_of_ptx_that_show_changes),
         cmocka_unit_test(loops_that_wait_are_recognised),
         cmocka_unit_test(every_instruction_is_as_the_disassembler_says),
         cmocka_unit_test(one_instruction_is_enough),

@@ -171,6 +171,32 @@ static void walk_fatbin(const void *image, const struct gpusim_image_visitor *vi
     }
 }
 
+/* ---- PTX: the names of its kernels ---- */
+
+static bool is_ptx(const char *text)
+{
+    return strncmp(text, "//", 2) == 0 || strncmp(text, ".version", 8) == 0;
+}
+
+static void walk_ptx(const char *text, const struct gpusim_image_visitor *visitor)
+{
+    static const char entry[] = ".entry ";
+    char name[128];
+
+    while ((text = strstr(text, entry))) {
+        struct gpusim_image_function function = {.name = name, .body = name, .registers = 32};
+        size_t length;
+        text += sizeof(entry) - 1;
+        length = strcspn(text, "( \n");
+        if (length >= sizeof(name))
+            return;
+        memcpy(name, text, length);
+        name[length] = '\0';
+        if (!visitor->function(visitor->self, &function))
+            return;
+    }
+}
+
 /* The image that a wrapper points to; the image itself without a wrapper. */
 static const void *unwrapped(const void *image, uint32_t *magic)
 {
@@ -194,6 +220,10 @@ enum gpusim_image_kind gpusim_image_walk(const void *image,
     if (magic == FATBIN_MAGIC) {
         walk_fatbin(image, visitor);
         return GPUSIM_IMAGE_FATBIN;
+    }
+    if (is_ptx(image)) {
+        walk_ptx(image, visitor);
+        return GPUSIM_IMAGE_PTX;
     }
     if (memcmp(image, ELFMAG, SELFMAG) != 0 || !open_elf(image, &elf))
         return GPUSIM_IMAGE_BAD;
@@ -228,7 +258,7 @@ size_t gpusim_image_bytes(const void *image, const void **start)
     }
     if (memcmp(image, ELFMAG, SELFMAG) == 0 && open_elf(image, &elf))
         return elf_bytes(&elf);
-    return 0;
+    return is_ptx(image) ? strlen(image) + 1 : 0;
 }
 
 void *gpusim_image_from_file(const char *path, CUresult *result)

@@ -1,5 +1,5 @@
-/* Reads a device program: an ELF file as ptxas writes it, alone or inside a fat binary. Only
- * names and sizes are taken from it; the work of a kernel is looked up among the simulator's
+/* Reads a device program: an ELF file as ptxas writes it, alone or inside a fat binary, or PTX.
+ * Only names and sizes are taken from it; the work of a kernel is looked up among the simulator's
  * own. */
 #ifndef GPUSIM_IMAGE_READER_H
 #define GPUSIM_IMAGE_READER_H
@@ -23,7 +23,12 @@ struct gpusim_image_variable {
     bool managed;
 };
 
-enum gpusim_image_kind { GPUSIM_IMAGE_BAD, GPUSIM_IMAGE_ELF, GPUSIM_IMAGE_FATBIN };
+enum gpusim_image_kind {
+    GPUSIM_IMAGE_BAD,
+    GPUSIM_IMAGE_ELF,
+    GPUSIM_IMAGE_FATBIN,
+    GPUSIM_IMAGE_PTX
+};
 
 struct gpusim_image_visitor {
     /* Both answer false to stop; variable may be NULL. */

@@ -279,6 +279,35 @@ static void wide(void)
     destroy(exec, graph);
 }
 
+/* The same kernels, which the driver compiles; their text says whether they may wait. */
+static void wide_of_ptx(const char *load)
+{
+    const CUfunction plain = scale;
+    char text[512];
+    CUmodule module;
+
+    (void)snprintf(text, sizeof(text),
+                   ".version 8.0\n.target sm_90\n.address_size 64\n"
+                   ".visible .entry scale_in_place(.param .u64 x, .param .u32 n, .param .f32 a)\n"
+                   "{\n %s %%r1, [%%rd1];\n st.global.u32 [%%rd1], %%r1;\n ret;\n}\n",
+                   load);
+    MUST(cuModuleLoadData(&module, text));
+    MUST(cuModuleGetFunction(&scale, module, "scale_in_place"));
+    wide();
+    scale = plain;
+    MUST(cuModuleUnload(module));
+}
+
+static void wide_ptx(void)
+{
+    wide_of_ptx("ld.global.u32");
+}
+
+static void wide_ptx_waits(void)
+{
+    wide_of_ptx("ld.acquire.gpu.global.u32");
+}
+
 static CUDA_KERNEL_NODE_PARAMS waiting(void **parameters);
 
 /* More kernels side by side than are launched apart; `waits` of them wait for a fill beside them.
@@ -1226,6 +1255,8 @@ int main(int argc, char **argv)
         {"destroyed", destroyed},
         {"branches", branches},
         {"wide", wide},
+        {"wide_ptx", wide_ptx},
+        {"wide_ptx_waits", wide_ptx_waits},
         {"wide_waits", wide_waits},
         {"wide_waits_often", wide_waits_often},
         {"wide_waits_once", wide_waits_once},
