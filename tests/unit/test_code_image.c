@@ -38,7 +38,7 @@ static void note_printing(const char *name, size_t length, void *data)
     add(((struct seen *)data)->printing, name, length);
 }
 
-static const struct gp_image_visitor visitor = {note, note_printing};
+static const struct gp_image_visitor visitor = {note, note_printing, NULL};
 
 /* Reads the image for compute capability 9.0 and answers the names; NULL where it is refused. */
 static const char *read_at(const void *image, size_t size, int cc, const char **runs_once)
