@@ -33,6 +33,12 @@
 #define NAP_NS 50000
 #define MOST_REST 0.005
 
+/* Launches of a kernel that may load addresses whose copies were not searched for these: so many,
+ * and no more than a part of those that are known to lead nowhere. Where one leads to other memory
+ * after all they are lost. */
+#define MOST_UNSEARCHED 32
+#define UNSEARCHED_OF 8
+
 #define TOO_LONG GP_REASON_TEXT(TAKES_LONG, "the launch took too long to be run again")
 #define LED_FURTHER            \
     GP_REASON_TEXT(NOT_COPIED, \
@@ -121,14 +127,23 @@ static bool comes_to_rest_soon(struct gp_context *c, bool to_verify)
     return comes_to_rest(c, LEAST_WAIT + 2 * fmin(c->deferred_seconds, GP_MOST_DEFERRED), waited);
 }
 
-/* True where the launch is waited for: to be verified, or as a batch is to be drained. Before a
- * batch the session may be opened anew, for which the GPU has to be at rest; where it is at work
- * that can wait. */
-static bool is_to_be_waited_for(struct gp_context *c, const struct gp_kernel *kernel,
+/* Copies that lead further are found while the context is idle. */
+static bool is_search_due(const struct gp_context *c, struct gp_kernel *kernel)
+{
+    const unsigned most = kernel->direct / UNSEARCHED_OF;
+    const unsigned unsearched = held_unsearched(c, kernel);
+    return unsearched > 0 && unsearched >= (most < MOST_UNSEARCHED ? most : MOST_UNSEARCHED) &&
+           kernel_may_load_addresses(kernel, &c->device);
+}
+
+/* True where the launch is waited for: to be verified, to search copies of others, or as a batch is
+ * to be drained. Before a batch the session may be opened anew, for which the GPU has to be at
+ * rest; where it is at work that can wait. */
+static bool is_to_be_waited_for(struct gp_context *c, struct gp_kernel *kernel,
                                 const struct gp_launch *call)
 {
     bool to_verify = verify_is_due(&kernel->schedule, call->grid);
-    if (to_verify || is_drain_due(c))
+    if (to_verify || is_search_due(c, kernel) || is_drain_due(c))
         return comes_to_rest_soon(c, to_verify);
     return !records_wait(c) && comes_to_rest(c, 0, 0);
 }
@@ -339,6 +354,8 @@ static bool is_copy_whole(struct gp_measurement *m)
     } else if (!whole) {
         m->broken_off = LED_FURTHER;
         kernel_reached(m->kernel, true);
+    } else {
+        kernel_reached(m->kernel, false);
     }
     m->searched = whole;
     return whole;

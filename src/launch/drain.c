@@ -332,6 +332,14 @@ static bool is_to_be_searched(const struct gp_measurement *m)
     return m->member.state == GP_LAUNCH_LAUNCHED && !m->searched;
 }
 
+unsigned held_unsearched(const struct gp_context *c, const struct gp_kernel *kernel)
+{
+    unsigned count = 0;
+    for (const struct gp_measurement *m = held_first(c); m; m = held_next(m))
+        count += m->kernel == kernel && is_to_be_searched(m);
+    return count;
+}
+
 bool search_held(struct gp_context *c)
 {
     for (struct gp_measurement *m = held_first(c); m; m = held_next(m)) {

@@ -603,6 +603,7 @@ struct gp_kernel {
     bool unending; /* that is why: it did not end by itself, and is not waited for either */
     /* Whether it reaches memory that its parameters do not lead to but other memory does. */
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
+    unsigned direct; /* launches of which it is known that they did not */
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
@@ -1284,6 +1285,8 @@ bool is_batch_quicker(const struct gp_context *c, const struct gp_program_change
 /* True where the change concerns a held launch of the context. */
 bool context_is_concerned(const struct gp_context *c, const struct gp_program_change *change);
 
+/* Deferred launches of the kernel of which that is not known. */
+unsigned held_unsearched(const struct gp_context *c, const struct gp_kernel *kernel);
 /* Finds out whether copies of deferred launches lead to other memory: then the kernel's next ones
  * are waited for. False where one is under way. */
 bool search_held(struct gp_context *c);

@@ -22,6 +22,7 @@ void kernel_reached(struct gp_kernel *kernel, bool further)
 {
     if (kernel->reach != GP_REACH_FURTHER)
         kernel->reach = further ? GP_REACH_FURTHER : GP_REACH_DIRECT;
+    kernel->direct += !further;
 }
 
 void kernel_ended(struct gp_kernel *kernel, double seconds)

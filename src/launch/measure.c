@@ -116,6 +116,7 @@ static void save(struct gp_measurement *m)
     struct gp_snapshot *snapshot = context_snapshot(m->context, &m->not_replayed);
     if (!snapshot)
         return;
+    search_held(m->context);
     bool taken = take(m, snapshot);
     if (!taken && held_first(m->context) && m->not_replayed.cause == GP_CAUSE_ROOM_HELD) {
         gp_snapshot_done(snapshot);

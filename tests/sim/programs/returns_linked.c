@@ -4,17 +4,17 @@
  * stream behind a wait for a value, a host function that waits or a kernel that does: none of them
  * runs before all of them have returned, and a profiler that waits for one waits in vain. In the
  * case "beside" they stand in another stream than that kernel. In the case "streams" they stand in
- * several streams, of which only the last is free. In the case "led" memory that they reach is made
- * to point to other memory, in the case "numbers" it holds a number that is equal to an address, in
- * the case "counting" each counts other instructions by the number that the one before has left
- * there, in the case "refused" one of them is refused, in the case "failing" one of them fails on
- * the GPU, in the case "exit" the process ends behind them, in the case "killed" it is killed
- * there, and in the case "threads" each of some threads has its stream.
- * In the cases "freed", "reused", "gone", "full_memory", "full_behind" and "unreturned" memory
- * goes, or is needed, while launches wait; in the case "full" a stream takes no more, and in the
- * case "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so
- * that one that runs twice, or from the wrong memory, is seen. An alarm ends the program after
- * SECONDS (60).
+ * several streams, of which only the last is free. In the cases "led" and "led_behind" memory that
+ * they reach is made to point to other memory, in the case "numbers" it holds a number that is
+ * equal to an address, in the case "counting" each counts other instructions by the number that the
+ * one before has left there, in the case "refused" one of them is refused, in the case "failing"
+ * one of them fails on the GPU, in the case "exit" the process ends behind them, in the case
+ * "killed" it is killed there, and in the case "threads" each of some threads has its stream. In
+ * the cases "freed", "reused", "gone", "full_memory", "full_behind" and "unreturned" memory goes,
+ * or is needed, while launches wait; in the case "full" a stream takes no more, and in the case
+ * "captured" one is captured. Each launch makes x = 2 * x + 1 of its numbers, or 3 * x + 1, so that
+ * one that runs twice, or from the wrong memory, is seen. An alarm ends the program after SECONDS
+ * (60).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -182,9 +182,11 @@ struct element {
     uint32_t value, low, high;
 };
 
-/* A list of one element, then of two: the second one lies in memory of its own. */
-static void led(void)
+/* A list of one element, then of two: the second one lies in memory of its own. Launches on that
+ * one return before they run, where they stand behind a wait. */
+static void lead(bool waits)
 {
+    CUstream stream;
     CUfunction walk;
     CUdeviceptr first, second;
     struct element element = {5, 0, 0};
@@ -194,25 +196,42 @@ static void led(void)
     MUST(cuModuleGetFunction(&walk, module, "reach_list"));
     MUST(cuMemAlloc(&first, sizeof(element)));
     MUST(cuMemAlloc(&second, sizeof(element)));
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     MUST(cuMemcpyHtoD(first, &element, sizeof(element)));
     MUST(cuMemcpyHtoD(second, &element, sizeof(element)));
     for (unsigned i = 0; i < KNOWN + BEHIND; i++) {
         if (i == KNOWN + BEHIND / 2) {
             uint32_t halves[2] = {(uint32_t)second, (uint32_t)(second >> 32)};
+            MUST(cuStreamSynchronize(stream));
             MUST(cuMemcpyHtoD(first + 4, halves, sizeof(halves)));
+            set(!waits);
+            block_by_value(stream);
         }
-        MUST(cuLaunchKernel(walk, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        MUST(cuLaunchKernel(walk, 1, 1, 1, 32, 1, 1, 0, stream, params, NULL));
         expected[0] = 3 * expected[0] + 1;
         if (i >= KNOWN + BEHIND / 2)
             expected[1] = 3 * expected[1] + 1;
     }
+    set(1);
+    MUST(cuStreamSynchronize(stream));
     for (int i = 0; i < 2; i++) {
         MUST(cuMemcpyDtoH(&element, i ? second : first, sizeof(element)));
         expect(element.value == expected[i], "led");
         printf("led: element %d is %u\n", i, element.value);
     }
+    MUST(cuStreamDestroy(stream));
     MUST(cuMemFree(first));
     MUST(cuMemFree(second));
+}
+
+static void led(void)
+{
+    lead(false);
+}
+
+static void led_behind(void)
+{
+    lead(true);
 }
 
 /* Numbers of which two are equal to the address of other memory; the kernel reads none. */
@@ -653,6 +672,7 @@ static void run(const char *which)
                                                 {"beside", beside},
                                                 {"streams", in_streams},
                                                 {"led", led},
+                                                {"led_behind", led_behind},
                                                 {"numbers", numbers_like_addresses},
                                                 {"counting", counting},
                                                 {"refused", refused},
