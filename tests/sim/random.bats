@@ -28,6 +28,14 @@ load common
     done
 }
 
+@test "a program that divides an allocation by chance computes the same, and no launch of it is forgotten" {
+    for seed in 1 2; do
+        same_with_and_without "$programs/arena_linked" random $seed
+        [ "$(forgotten)" = "of $(sed -n 's/^launches: //p' "$BATS_TEST_TMPDIR/ours.out")" ]
+        [ "$(launches | grep -c "to other parts of an allocation")" -gt 0 ]
+    done
+}
+
 # bats test_tags=time
 @test "a program whose kernels wait for the host and for each other computes the same" {
     for seed in 1 2 3; do

@@ -18,7 +18,9 @@
  * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
  * kernels of the second one write to the arena of the first, which they have from parameters or
  * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
- * Prints a digest of all pieces.
+ * In the case "random" pieces are given back and others cut in their place, launches begin in the
+ * middle of pieces, and write behind all that they have written, or now and then far away, by
+ * numbers in memory; the number of launches is printed, too. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -463,6 +465,90 @@ static void scatter_once(void)
     end(&a);
 }
 
+/* ---- a program made by chance ---- */
+
+enum { STEPS = 400, PLACE = 4 * MOST_WORDS + 300 };
+
+/* Words of a piece, from one of them on. */
+static struct piece part_of(const struct piece *p)
+{
+    const unsigned first = chance(3) ? 0 : chance(p->words - 64);
+
+    return (struct piece){p->at + 4 * first, p->words - first, p->expected + first};
+}
+
+/* Another piece comes to lie in its place, or where none is. */
+static void cut_anew(struct arena *a, struct piece *p, bool *taken)
+{
+    unsigned place;
+
+    taken[(p->at - a->base) / PLACE] = false;
+    do
+        place = 40 + chance(3 * PIECES);
+    while (taken[place]);
+    taken[place] = true;
+    p->at = a->base + (size_t)place * PLACE + 4 * chance(30);
+    free(p->expected);
+    p->words = 100 + chance(MOST_WORDS - 100);
+    p->expected = calloc(p->words, sizeof(uint32_t));
+    MUST(cuMemsetD32(p->at, 0, p->words));
+}
+
+/* A word of the piece behind those that the launch changes in any case, or a word far away. */
+static void scatter_at_random(struct arena *a, bool far)
+{
+    struct piece *p = &a->pieces[1 + chance(PIECES - 1)],
+                 *other = &a->pieces[1 + chance(PIECES - 1)];
+    struct piece *index = &a->pieces[0];
+    const unsigned k = 64 + chance(p->words - 64), away = chance(QUIET);
+    const bool apart = far && chance(2), behind = far && !apart && other != p;
+    CUdeviceptr to = apart ? far_of(a) + 4 * away : behind ? other->at + 4 * 70 : p->at + 4 * k;
+    uint32_t word = (uint32_t)((int64_t)(to - p->at) / 4);
+    unsigned n = 64;
+    void *params[] = {&p->at, &index->at, &n};
+
+    MUST(cuMemsetD32(index->at, word, 1));
+    index->expected[0] = word;
+    MUST(cuLaunchKernel(of[gpu].scatter, 1, 1, 1, 64, 1, 1, 0, NULL, params, NULL));
+    for (unsigned i = 0; i < n; i++)
+        if (i != 50)
+            p->expected[i] = 2 * p->expected[i] + 1;
+    *(apart ? &a->far[away] : behind ? &other->expected[70] : &p->expected[k]) += 3;
+}
+
+static void at_random(void)
+{
+    static struct arena a;
+    bool taken[40 + 3 * PIECES] = {false};
+    unsigned launches = 0;
+    struct piece part;
+
+    begin(&a, PARTS, 12);
+    for (int i = 0; i < PIECES; i++)
+        cut_anew(&a, &a.pieces[i], taken);
+    for (int i = 0; i < STEPS; i++, launches++) {
+        if (!chance(15))
+            cut_anew(&a, &a.pieces[1 + chance(PIECES - 1)], taken);
+        if (!chance(20))
+            copy_any(&a);
+        switch (chance(4)) {
+        case 0:
+            scatter_at_random(&a, !chance(60));
+            break;
+        case 1:
+            part = part_of(&a.pieces[1 + chance(PIECES - 1)]);
+            launch_scale(&part, part.words, 1 + chance(2), NULL);
+            break;
+        default:
+            launch_any(&a, 1, PIECES - 1, NULL);
+        }
+        if (!chance(50))
+            MUST(cuCtxSynchronize());
+    }
+    end(&a);
+    printf("launches: %u\n", launches);
+}
+
 /* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
  * part. */
 enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
@@ -625,6 +711,8 @@ int main(int argc, char **argv)
         streams();
     else if (!strcmp(which, "short"))
         short_of_memory();
+    else if (!strcmp(which, "random"))
+        at_random();
     else if (!strcmp(which, "blocked"))
         blocked();
     else if (!strcmp(which, "freed"))

@@ -1,10 +1,11 @@
 /*
  * random_linked SEED [THREADS [STEPS [waits]]]: a program made by chance, the same for the same
  * seed. Memory of every kind comes and goes, kernels update it in several streams, in graphs and
- * behind host functions, modules and streams come and go. Operations that touch the same memory
- * have an order, so the results are the same in each run. With "waits" there are kernels, too, that
- * wait for the host or for another stream. Prints digests of memory, and how many kernels were
- * launched.
+ * behind host functions, modules and streams come and go. Every other program has an arena, of
+ * which it cuts pieces, gives them back, and cuts others in their place. Operations that touch the
+ * same memory have an order, so the results are the same in each run. With "waits" there are
+ * kernels, too, that wait for the host or for another stream. Prints digests of memory, and how
+ * many kernels were launched.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -21,6 +22,9 @@ enum {
     MOST_WORDS = 3000,
     MOST_THREADS = 8,
     TABLE = 6, /* pointers in a table, elements of a list */
+    SLOTS = 48,
+    SLOT_BYTES = 4 * MOST_WORDS + 544, /* not in whole units of a profiler's */
+    ARENA_BYTES = 4456448,             /* the last slots lie at its end */
 };
 
 enum memory {
@@ -31,6 +35,7 @@ enum memory {
     PINNED,     /* of the host, which the device reaches */
     REGISTERED, /* the same, of the program's own */
     MAPPED,     /* physical memory at a reserved address */
+    CUT,        /* a part of the arena */
     KINDS,
 };
 
@@ -45,6 +50,13 @@ struct piece {
     unsigned words;
     unsigned stream;
     unsigned graphs; /* that use it */
+    unsigned slot;   /* of the arena */
+};
+
+/* A place in the arena. */
+struct slot {
+    bool taken;
+    unsigned stream; /* in which its last piece was used */
 };
 
 struct module {
@@ -69,6 +81,9 @@ struct world {
     const void *image;
     size_t image_bytes;
     struct piece pieces[PIECES];
+    bool has_arena;
+    CUdeviceptr arena; /* 0: there is none */
+    struct slot slots[SLOTS];
     struct module modules[MODULES];
     struct graph graphs[GRAPHS];
     CUstream streams[STREAMS]; /* the first is the default stream */
@@ -176,6 +191,21 @@ static void map(struct piece *p, size_t bytes)
     MUST(cuMemSetAccess(p->at, p->mapped, &access, 1));
 }
 
+/* A free slot among some; every fourth one lies far behind the others. */
+static bool cut(struct world *w, struct piece *p)
+{
+    unsigned i = below(w, SLOTS);
+    struct slot *slot = &w->slots[i];
+
+    if (!w->arena || slot->taken)
+        return false;
+    p->at = i % 4 ? w->arena + i * SLOT_BYTES : w->arena + ARENA_BYTES - (i / 4 + 1) * SLOT_BYTES;
+    p->slot = i;
+    p->stream = slot->stream;
+    slot->taken = true;
+    return true;
+}
+
 static void allocate(struct world *w, struct piece *p)
 {
     unsigned stream = any_stream(w);
@@ -184,7 +214,13 @@ static void allocate(struct world *w, struct piece *p)
     *p = (struct piece){.exists = true, .kind = below(w, KINDS), .stream = stream};
     p->words = 64 + below(w, MOST_WORDS - 64);
     bytes = p->words * sizeof(uint32_t);
+    if (w->arena && one_in(w, 2))
+        p->kind = CUT;
+    if (p->kind == CUT && !cut(w, p))
+        p->kind = PLAIN;
     switch (p->kind) {
+    case CUT:
+        break;
     case PLAIN:
         MUST(cuMemAlloc(&p->at, bytes));
         break;
@@ -213,12 +249,15 @@ static void allocate(struct world *w, struct piece *p)
         map(p, bytes);
         break;
     }
-    MUST(cuMemsetD32Async(p->at, below(w, 1000), p->words, w->streams[stream]));
+    MUST(cuMemsetD32Async(p->at, below(w, 1000), p->words, w->streams[p->stream]));
 }
 
 static void release(struct world *w, struct piece *p)
 {
     switch (p->kind) {
+    case CUT:
+        w->slots[p->slot] = (struct slot){.stream = p->stream};
+        break;
     case ORDERED:
         if (!one_in(w, 3)) {
             unsigned stream = any_stream(w);
@@ -349,12 +388,16 @@ static void host_function(struct world *w, unsigned stream)
 /* ---- kernels ---- */
 
 static const struct gpusim_image_kernel kernels[] = {
-    {"vector_add", 12, 0, 0},       {"scale_in_place", 10, 0, 0}, {"global_state", 10, 0, 0},
-    {"global_counter", 8, 0, 0},    {"grid_is_valid", 8, 0, 0},   {"atomic_counter", 10, 0, 0},
-    {"atomic_histogram", 10, 0, 0}, {"sum_neighbours", 14, 0, 0}, {"sum_shared", 14, 0, 0},
-    {"sum_once", 8, 0, 0},          {"structs_aos", 12, 0, 0},    {"reach_table", 10, 0, 0},
-    {"reach_list", 10, 0, 0},       {"reach_variable", 10, 0, 0}, {"reach_around", 10, 0, 0},
-    {"reach_unaligned", 10, 0, 0},  {"reach_hidden", 10, 0, 0},   {"noop", 4, 0, 0},
+    {"vector_add", 12, 0, 0},       {"scale_in_place", 10, 0, 0},
+    {"global_state", 10, 0, 0},     {"global_counter", 8, 0, 0},
+    {"grid_is_valid", 8, 0, 0},     {"atomic_counter", 10, 0, 0},
+    {"atomic_histogram", 10, 0, 0}, {"sum_neighbours", 14, 0, 0},
+    {"sum_shared", 14, 0, 0},       {"sum_once", 8, 0, 0},
+    {"structs_aos", 12, 0, 0},      {"reach_table", 10, 0, 0},
+    {"reach_list", 10, 0, 0},       {"reach_variable", 10, 0, 0},
+    {"reach_around", 10, 0, 0},     {"reach_unaligned", 10, 0, 0},
+    {"reach_hidden", 10, 0, 0},     {"noop", 4, 0, 0},
+    {"arena_update", 10, 0, 0},     {"arena_scatter", 10, 0, 0},
     {"wait_for_flag", 8, 0, 0}, /* the last: it is not launched like the others */
 };
 static const uint32_t table[8] = {3, 1, 4, 1, 5, 9, 2, 6}, state = 7;
@@ -484,9 +527,27 @@ static CUdeviceptr make_list(struct world *w, struct call *c, unsigned stream)
     return next;
 }
 
+/* Changes the first words of a piece, and one word that memory names: of the same, or now and then
+ * of another piece of the arena. */
+static void scatter(struct world *w, struct call *c, struct piece *a, struct piece *other,
+                    struct piece *index, unsigned stream)
+{
+    const bool far = other->kind == CUT && one_in(w, 8);
+    const CUdeviceptr to = far ? other->at + 4 * below(w, other->words) : a->at + 4 * 50;
+    const uint32_t word = (uint32_t)((int64_t)(to - a->at) / 4);
+
+    use(w, index, 0);
+    MUST(cuMemcpyHtoD(index->at, &word, sizeof(word)));
+    use(w, a, stream), use(w, other, stream), use(w, index, stream);
+    c->blocks = 1;
+    c->threads = 64;
+    pass(c, a->at, 8), pass(c, index->at, 8), pass(c, 64, 4);
+}
+
 static bool prepare(struct world *w, struct call *c, struct module *m, unsigned stream)
 {
-    unsigned kind = below(w, sizeof(kernels) / sizeof(kernels[0]) - 1);
+    const unsigned count = sizeof(kernels) / sizeof(kernels[0]) - 1;
+    unsigned kind = w->arena && one_in(w, 2) ? count - 1 - below(w, 2) : below(w, count);
     struct piece *a = any_piece(w, 0, stream), *b = any_piece(w, 0, stream);
     struct piece *d = any_piece(w, 0, stream);
     bool makes_order = false; /* the preparation copies, which a capture cannot */
@@ -499,7 +560,7 @@ static bool prepare(struct world *w, struct call *c, struct module *m, unsigned 
     n = 1 + below(w, a->words < b->words ? a->words : b->words);
     if (n > d->words)
         n = d->words;
-    makes_order = strncmp(c->name, "reach_", 6) == 0;
+    makes_order = strncmp(c->name, "reach_", 6) == 0 || strcmp(c->name, "arena_scatter") == 0;
     if (makes_order && (w->captured || w->waiting))
         return false;
     if (w->captured && stream != w->capturing[0] && strncmp(c->name, "global_", 7) == 0)
@@ -581,6 +642,13 @@ static bool prepare(struct world *w, struct call *c, struct module *m, unsigned 
             return false;
         use(w, a, stream);
         pass(c, ~a->at, 8), pass(c, 1 + below(w, a->words), 4);
+    } else if (strncmp(c->name, "arena_", 6) == 0 && a->kind != CUT) {
+        return false; /* memory of the host would have the kernel run once */
+    } else if (IS(arena_update)) {
+        use(w, a, stream);
+        pass(c, a->at, 8), pass(c, a->words, 4), pass(c, 3, 4), pass(c, 1 + below(w, 2), 4);
+    } else if (IS(arena_scatter)) {
+        scatter(w, c, a, b, d, stream);
     }
 #undef IS
     return true;
@@ -645,6 +713,8 @@ static void wait_for_flag(struct world *w)
         w->pieces[i].stream = 0;
     for (unsigned i = 0; i < MODULES; i++)
         w->modules[i].variables.stream = 0;
+    for (unsigned i = 0; i < SLOTS; i++)
+        w->slots[i].stream = 0;
 }
 
 /* Attributes and limits, on which launches depend. */
@@ -727,6 +797,9 @@ static void open_or_close_stream(struct world *w)
     for (unsigned i = 0; i < MODULES; i++)
         if (w->modules[i].variables.stream == s)
             w->modules[i].variables.stream = 0;
+    for (unsigned i = 0; i < SLOTS; i++)
+        if (w->slots[i].stream == s)
+            w->slots[i].stream = 0;
 }
 
 static void operate(struct world *w)
@@ -922,6 +995,10 @@ static void *live(void *argument)
         exit(2);
     MUST(cuEventCreate(&w->event, CU_EVENT_DISABLE_TIMING));
     load(w, &w->modules[0]);
+    if (w->has_arena) {
+        MUST(cuMemAlloc(&w->arena, ARENA_BYTES));
+        MUST(cuMemsetD32(w->arena, 0, ARENA_BYTES / 4));
+    }
     for (unsigned i = 0; i < PIECES / 2; i++)
         allocate(w, &w->pieces[i]);
     for (unsigned i = 0; i < w->steps; i++) {
@@ -941,6 +1018,7 @@ static void *live(void *argument)
         for (unsigned i = 0; i < PIECES; i++)
             if (w->pieces[i].exists)
                 release(w, &w->pieces[i]);
+        MUST(cuMemFree(w->arena));
     }
     free(w->buffer);
     if (own && one_in(w, 2))
@@ -976,6 +1054,7 @@ int main(int argc, char **argv)
                                    .image = image,
                                    .image_bytes = bytes,
                                    .waits = argc > 4,
+                                   .has_arena = seed % 2 == 0,
                                    .steps = steps};
         below(&worlds[i], 2);
         if (pthread_create(&thread[i], NULL, live, &worlds[i]) != 0)
