@@ -1,6 +1,6 @@
 /*
  * arena_linked CASE [SEED]: launches on pieces of one allocation, as of programs that divide memory
- * by themselves. Each launch changes its pieces in place, by x = 3 * x + 1 or + 2, or adds two
+ * by themselves. Each launch changes its pieces in slot, by x = 3 * x + 1 or + 2, or adds two
  * pieces, so that one that runs twice, or from the wrong memory, is seen. In the case "pieces"
  * nothing else happens, in the case "thirds" there are three pieces, which are all of the
  * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
@@ -18,7 +18,7 @@
  * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
  * kernels of the second one write to the arena of the first, which they have from parameters or
  * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
- * In the case "random" pieces are given back and others cut in their place, launches begin in the
+ * In the case "random" pieces are given back and others cut there, launches begin in the
  * middle of pieces, and write behind all that they have written, or now and then far away, by
  * numbers in memory; the number of launches is printed, too. Prints a digest of all pieces.
  */
@@ -467,7 +467,7 @@ static void scatter_once(void)
 
 /* ---- a program made by chance ---- */
 
-enum { STEPS = 400, PLACE = 4 * MOST_WORDS + 300 };
+enum { STEPS = 400, SLOT = 4 * MOST_WORDS + 300 };
 
 /* Words of a piece, from one of them on. */
 static struct piece part_of(const struct piece *p)
@@ -477,17 +477,17 @@ static struct piece part_of(const struct piece *p)
     return (struct piece){p->at + 4 * first, p->words - first, p->expected + first};
 }
 
-/* Another piece comes to lie in its place, or where none is. */
+/* The piece goes, and another one comes to lie where none is. */
 static void cut_anew(struct arena *a, struct piece *p, bool *taken)
 {
-    unsigned place;
+    unsigned slot;
 
-    taken[(p->at - a->base) / PLACE] = false;
+    taken[(p->at - a->base) / SLOT] = false;
     do
-        place = 40 + chance(3 * PIECES);
-    while (taken[place]);
-    taken[place] = true;
-    p->at = a->base + (size_t)place * PLACE + 4 * chance(30);
+        slot = 40 + chance(3 * PIECES);
+    while (taken[slot]);
+    taken[slot] = true;
+    p->at = a->base + (size_t)slot * SLOT + 4 * chance(30);
     free(p->expected);
     p->words = 100 + chance(MOST_WORDS - 100);
     p->expected = calloc(p->words, sizeof(uint32_t));

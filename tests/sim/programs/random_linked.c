@@ -2,7 +2,7 @@
  * random_linked SEED [THREADS [STEPS [waits]]]: a program made by chance, the same for the same
  * seed. Memory of every kind comes and goes, kernels update it in several streams, in graphs and
  * behind host functions, modules and streams come and go. Every other program has an arena, of
- * which it cuts pieces, gives them back, and cuts others in their place. Operations that touch the
+ * which it cuts pieces, gives them back, and cuts others there. Operations that touch the
  * same memory have an order, so the results are the same in each run. With "waits" there are
  * kernels, too, that wait for the host or for another stream. Prints digests of memory, and how
  * many kernels were launched.
@@ -53,7 +53,7 @@ struct piece {
     unsigned slot;   /* of the arena */
 };
 
-/* A place in the arena. */
+/* A part of the arena, for a piece. */
 struct slot {
     bool taken;
     unsigned stream; /* in which its last piece was used */
