@@ -41,6 +41,7 @@ static atomic_int nameless;
 static __thread int nameless_calls __attribute__((tls_model("initial-exec")));
 
 static atomic_bool locking; /* somebody has locked the gate, or waits until it is */
+static atomic_ulong turns;
 static bool has_membarrier; /* known before anyone enters or locks the gate */
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 static atomic_int times_left; /* how often a thread has left while somebody waited for that */
@@ -242,6 +243,7 @@ static bool wait_for_leaving(const struct timespec *until)
 
 static void let_in(void)
 {
+    atomic_fetch_add(&turns, 1);
     atomic_store(&locking, false);
     for (struct gp_thread *t = gp_threads(); t; t = t->next) {
         int waiting = WAITING;
@@ -276,6 +278,7 @@ bool gate_lock_queued(double seconds)
     if (is_inside())
         return false;
     const struct timespec until = gp_clock_after(seconds);
+    atomic_fetch_add(&turns, 1);
     atomic_store(&locking, true);
     bool locked = (!has_membarrier || have_all_pass_a_barrier()) && wait_for_leaving(&until);
     if (!locked)
@@ -297,6 +300,11 @@ void gp_gate_unlock_and_enter(bool locked)
         let_in();
     gp_gate_enter();
     gp_gate_unlock_queued(false);
+}
+
+unsigned long gp_gate_turns(void)
+{
+    return atomic_load_explicit(&turns, memory_order_relaxed);
 }
 
 bool gate_lock(double seconds)

@@ -36,4 +36,8 @@ void gp_gate_unlock_queued(bool locked);
  * between. To be ended by gp_gate_leave. */
 void gp_gate_unlock_and_enter(bool locked);
 
+/* How often the gate has begun or ended to be locked. Between two equal, even answers nothing was
+ * measured. */
+unsigned long gp_gate_turns(void);
+
 #endif

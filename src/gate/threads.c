@@ -46,6 +46,7 @@ static struct gp_thread *make(void)
     atomic_init(&t->calls, 0);
     atomic_init(&t->admitted, false);
     atomic_init(&t->launches, 0);
+    atomic_init(&t->calls_of_launches, 0);
     atomic_init(&t->taken, true);
     t->skipping = NULL;
     t->next = gp_threads();

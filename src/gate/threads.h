@@ -11,6 +11,7 @@ struct gp_thread {
     atomic_int calls;      /* that are inside, or about to be */
     atomic_bool admitted;  /* while `inside` says so too */
     atomic_ulong launches; /* of kernels, that were not measured; goes on where it is reused */
+    atomic_ulong calls_of_launches; /* launch/host_calls.c's; the same */
     atomic_bool taken;
     void *skipping; /* launch/sampling.c's; goes on where it is reused */
     struct gp_thread *next;

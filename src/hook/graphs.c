@@ -5,6 +5,7 @@
 #include "graph/allocations.h"
 #include "hook/entry.h"
 #include "hook/writers.h"
+#include "launch/host_calls.h"
 
 static void note_allocating(const CUgraphNodeParams *node)
 {
@@ -147,12 +148,14 @@ GP_EXPORT CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
     return result;
 }
 
-#define LAUNCHES(symbol, per_thread)                                             \
-    GP_EXPORT CUresult symbol(CUgraphExec hGraphExec, CUstream hStream)          \
-    {                                                                            \
-        GP_FORWARD_UNLESS_OURS(symbol, hGraphExec, hStream);                     \
-        gp_graph_note_writer(hGraphExec, gp_writer(hStream));                    \
-        return gp_graph_launch(hGraphExec, hStream, per_thread, gp_cuda.symbol); \
+#define LAUNCHES(symbol, per_thread)                                                        \
+    GP_EXPORT CUresult symbol(CUgraphExec hGraphExec, CUstream hStream)                     \
+    {                                                                                       \
+        GP_FORWARD_UNLESS_OURS(symbol, hGraphExec, hStream);                                \
+        gp_graph_note_writer(hGraphExec, gp_writer(hStream));                               \
+        CUresult result = gp_graph_launch(hGraphExec, hStream, per_thread, gp_cuda.symbol); \
+        GP_IF_DONE(gp_host_graph_launched());                                               \
+        return result;                                                                      \
     }
 LAUNCHES(cuGraphLaunch, false)
 LAUNCHES(cuGraphLaunch_ptsz, true)

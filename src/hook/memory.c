@@ -4,6 +4,7 @@
 #include "graph/allocations.h"
 #include "hook/entry.h"
 #include "launch/contexts.h"
+#include "launch/host_calls.h"
 #include "launch/launch.h"
 #include "memory/buffers.h"
 #include "memory/retired.h"
@@ -43,7 +44,11 @@ GP_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAlloc_v2, dptr, bytesize);
     CUdeviceptr retired = dptr && gp_captures() == 0 ? gp_retired_take(bytesize, NULL) : 0;
+    struct gp_host_call call = gp_host_call_begins();
+    if (retired)
+        call.began = 0;
     TAKE_OR_ALLOCATE(result, dptr, retired, gp_cuda.cuMemAlloc_v2(dptr, bytesize));
+    gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);
     if (result == CUDA_SUCCESS)
         gp_buffer_add(GP_BUFFER_DEVICE, *dptr, bytesize);
     return result;
@@ -54,8 +59,10 @@ GP_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t 
 {
     GP_FORWARD_UNLESS_OURS(cuMemAllocPitch_v2, dptr, pPitch, WidthInBytes, Height,
                            ElementSizeBytes);
+    struct gp_host_call call = gp_host_call_begins();
     WITH_RETRY(result,
                gp_cuda.cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes));
+    gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);
     if (result == CUDA_SUCCESS)
         gp_buffer_add(GP_BUFFER_DEVICE, *dptr, *pPitch * Height);
     return result;
@@ -64,7 +71,9 @@ GP_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t 
 GP_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAllocManaged, dptr, bytesize, flags);
+    struct gp_host_call call = gp_host_call_begins();
     WITH_RETRY(result, gp_cuda.cuMemAllocManaged(dptr, bytesize, flags));
+    gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);
     if (result == CUDA_SUCCESS)
         gp_buffer_add(GP_BUFFER_MANAGED, *dptr, bytesize);
     return result;
@@ -137,7 +146,9 @@ ALLOC_ASYNC(_ptsz)
 GP_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAllocHost_v2, pp, bytesize);
+    struct gp_host_call call = gp_host_call_begins();
     CUresult result = gp_cuda.cuMemAllocHost_v2(pp, bytesize);
+    gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);
     if (result == CUDA_SUCCESS)
         gp_buffer_add_host(*pp, bytesize);
     return result;
@@ -147,7 +158,9 @@ GP_EXPORT CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
 GP_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
 {
     GP_FORWARD_UNLESS_OURS(cuMemAllocHost, pp, bytesize);
+    struct gp_host_call call = gp_host_call_begins();
     CUresult result = gp_cuda.cuMemAllocHost(pp, bytesize);
+    gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);
     if (result == CUDA_SUCCESS)
         gp_buffer_add_host(*pp, bytesize);
     return result;
@@ -156,7 +169,9 @@ GP_EXPORT CUresult cuMemAllocHost(void **pp, unsigned int bytesize)
 GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
     GP_FORWARD_UNLESS_OURS(cuMemHostAlloc, pp, bytesize, Flags);
+    struct gp_host_call call = gp_host_call_begins();
     CUresult result = gp_cuda.cuMemHostAlloc(pp, bytesize, Flags);
+    gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);
     if (result == CUDA_SUCCESS)
         gp_buffer_add_host(*pp, bytesize);
     return result;
@@ -166,7 +181,9 @@ GP_EXPORT CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags
     GP_EXPORT CUresult symbol(void *p, size_t bytesize, unsigned int Flags)                        \
     {                                                                                              \
         GP_FORWARD_UNLESS_OURS(symbol, p, bytesize, Flags);                                        \
+        struct gp_host_call call = gp_host_call_begins();                                          \
         CUresult result = gp_cuda.symbol(p, bytesize, Flags);                                      \
+        gp_host_call_ends(&call, GP_HOST_ALLOCATION, 0, result);                                   \
         if (result == CUDA_SUCCESS && (Flags & CU_MEMHOSTREGISTER_IOMEMORY))                       \
             gp_memory_bar_replay(                                                                  \
                 GP_REASON_TEXT(REPLAY_BARRED, "kernels can write to another device's registers")); \
@@ -188,17 +205,25 @@ static bool stays_or_shares(CUdeviceptr address, bool may_stay, bool waits)
     return gp_launch_retires_or_enters(address, gp_buffer_bytes(address), may_stay, waits);
 }
 
-/* A free that fails leaves the buffer where it was. */
+/* A free that fails leaves the buffer where it was. One in the order of a stream, which does not
+ * wait, takes the host no time; address 0 is nothing to free. */
 #define RELEASE(symbol, key, parameters, arguments, may_stay, waits) \
     GP_EXPORT CUresult symbol parameters                             \
     {                                                                \
         GP_FORWARD(symbol, arguments);                               \
         if (gp_is_retired(key))                                      \
             return CUDA_ERROR_INVALID_VALUE;                         \
-        if (stays_or_shares(key, may_stay, waits))                   \
+        if (stays_or_shares(key, may_stay, waits)) {                 \
+            if (waits)                                               \
+                gp_host_call_answered(GP_HOST_FREE);                 \
             return CUDA_SUCCESS;                                     \
+        }                                                            \
         struct gp_buffer *buffer = gp_buffer_take(key);              \
+        struct gp_host_call call = {0};                              \
+        if (waits && key)                                            \
+            call = gp_host_call_begins();                            \
         CUresult result = gp_cuda.symbol arguments;                  \
+        gp_host_call_ends(&call, GP_HOST_FREE, 0, result);           \
         if (result == CUDA_SUCCESS)                                  \
             gp_buffer_discard(buffer);                               \
         else                                                         \

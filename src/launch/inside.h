@@ -482,6 +482,14 @@ void window_sum_up(struct gp_end *end);
 /* At the end: says so where launches were made, and none lay in the window, which has that text. */
 void window_end(const char *text);
 
+/* ---- calls of the program's host (host_calls.c) ---------------------------------------------- */
+
+/* Counts a launch of one kernel in the window, after it was made. One that was captured is none. */
+void host_calls_note_launch(const struct gp_launch *call);
+
+/* Fills in the members of the host. */
+void host_calls_sum_up(struct gp_end *end);
+
 /* ---- the choice of launches (selection.c) ---------------------------------------------------- */
 
 /* True where the user chooses launches by their numbers, so that each is to be counted. */

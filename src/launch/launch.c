@@ -398,10 +398,14 @@ static void launch_at_work(void *launching)
 CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
-    if (!gp_session_measures() || !window_takes(call) || kernel_is_left_out(call->function) ||
-        gp_sampling_leaves_out(call))
+    if (!gp_session_measures() || !window_takes(call))
         return pass(call);
-    gp_run_internal_work(launch_at_work, &l);
+    if (kernel_is_left_out(call->function) || gp_sampling_leaves_out(call))
+        l.result = pass(call);
+    else
+        gp_run_internal_work(launch_at_work, &l);
+    if (l.result == CUDA_SUCCESS)
+        host_calls_note_launch(call);
     return l.result;
 }
 

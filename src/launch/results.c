@@ -282,8 +282,10 @@ static void count_added(void)
     double added = gp_added_seconds();
     struct gp_end end = {.added_seconds = added - counted,
                          .seconds = counted > 0 ? 0 : gp_process_seconds()};
-    if (counted == 0)
+    if (counted == 0) {
         limit_sum_up(&end);
+        host_calls_sum_up(&end);
+    }
     window_sum_up(&end);
     gp_summary_end(results.summary, &end);
     counted = added;
@@ -393,6 +395,7 @@ void results_end(bool gave_up, uint64_t launches)
     struct gp_end end = {.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()};
     limit_sum_up(&end);
     window_sum_up(&end);
+    host_calls_sum_up(&end);
     recording_end(&end);
     pthread_mutex_unlock(&results.records);
 }

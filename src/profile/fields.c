@@ -112,6 +112,27 @@ const struct gp_field gp_limit_fields[] = {
 };
 const size_t gp_limit_field_count = sizeof(gp_limit_fields) / sizeof(gp_limit_fields[0]);
 
+#define HOST_FIELD(kind, name, member)                          \
+    {                                                           \
+        name, GP_FIELD_##kind, offsetof(struct gp_end, member), \
+            sizeof(((struct gp_end *)0)->member), 1, 0          \
+    }
+#define HOST(name, index)                                                  \
+    HOST_FIELD(U64, "host_" name, host[index].calls),                      \
+        HOST_FIELD(U64, "host_" name "_timed", host[index].timed),         \
+        HOST_FIELD(DOUBLE, "host_" name "_seconds", host[index].seconds),  \
+        HOST_FIELD(U64, "host_" name "_disturbed", host[index].disturbed), \
+        HOST_FIELD(DOUBLE, "host_" name "_disturbed_seconds", host[index].disturbed_seconds)
+const struct gp_field gp_host_fields[] = {
+    END(U64, host_launches, 1),
+    HOST("copies", GP_HOST_COPY),
+    HOST_FIELD(U64, "host_copies_bytes", host[GP_HOST_COPY].bytes),
+    HOST("waits", GP_HOST_WAIT),
+    HOST("allocations", GP_HOST_ALLOCATION),
+    HOST("frees", GP_HOST_FREE),
+};
+const size_t gp_host_field_count = sizeof(gp_host_fields) / sizeof(gp_host_fields[0]);
+
 bool gp_is_column(const struct gp_field *f)
 {
     return !f->once && f->kind != GP_FIELD_STRING && f->kind != GP_FIELD_TEXT &&

@@ -53,5 +53,8 @@ extern const size_t gp_window_field_count;
 /* The further fields of an end with a limit. */
 extern const struct gp_field gp_limit_fields[];
 extern const size_t gp_limit_field_count;
+/* The further fields of an end with the calls of the host. */
+extern const struct gp_field gp_host_fields[];
+extern const size_t gp_host_field_count;
 
 #endif

@@ -151,6 +151,8 @@ struct gp_object gp_object_end(const struct gp_end *end)
         gp_object_put_fields(&o, gp_window_fields, gp_window_field_count, GP_FIELDS_ALL, end);
     if (end->has_limit)
         gp_object_put_fields(&o, gp_limit_fields, gp_limit_field_count, GP_FIELDS_ALL, end);
+    if (end->has_host)
+        gp_object_put_fields(&o, gp_host_fields, gp_host_field_count, GP_FIELDS_ALL, end);
     return o;
 }
 

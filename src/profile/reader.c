@@ -491,8 +491,10 @@ static bool read_end(struct reading *r, const json_t *object)
     struct gp_end end = {0};
     end.has_window = json_object_get(object, gp_window_fields[0].name) != NULL;
     end.has_limit = json_object_get(object, gp_limit_fields[0].name) != NULL;
+    end.has_host = json_object_get(object, gp_host_fields[0].name) != NULL;
     if (!read_fields(r, object, gp_end_fields, gp_end_field_count, &end) ||
         (end.has_limit && !read_fields(r, object, gp_limit_fields, gp_limit_field_count, &end)) ||
+        (end.has_host && !read_fields(r, object, gp_host_fields, gp_host_field_count, &end)) ||
         (end.has_window && !read_fields(r, object, gp_window_fields, gp_window_field_count, &end)))
         return false;
     r->ended = true;

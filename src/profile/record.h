@@ -135,6 +135,23 @@ struct gp_copies {
     double seconds, shortest, longest; /* of those */
 };
 
+/* Driver calls that take the time of the program's host, between its launches. */
+enum gp_host_kind {
+    GP_HOST_COPY,       /* a copy from or to the host that the host waits for */
+    GP_HOST_WAIT,       /* for a context, a stream or an event */
+    GP_HOST_ALLOCATION, /* of memory of the device or page-locked memory; not from a pool */
+    GP_HOST_FREE,       /* of the same */
+    GP_HOST_KINDS
+};
+struct gp_host_calls {
+    uint64_t calls, bytes; /* bytes: of copies */
+    uint64_t timed;        /* of those, calls whose time in the driver is as without gpuprof */
+    uint64_t disturbed;    /* of those, calls in which work of gpuprof's may have gone on, or for
+                            * whose kernels it had waited before; gpuprof answered the others */
+    double seconds;        /* of those that were timed */
+    double disturbed_seconds;
+};
+
 /* Known when a process ends. added_seconds: wall time by which measuring made it longer, at
  * launches and between them. seconds: since gpuprof was loaded, these included; 0: not known. */
 struct gp_end {
@@ -151,6 +168,10 @@ struct gp_end {
     double limit_wanted;   /* beside limit_spent, to measure each kernel and configuration once that
                             * was not, as predicted */
     double report_seconds; /* of added_seconds, to report at the end; not of limit_spent */
+    /* Calls of the program behind its first launch, in the window; else 0. */
+    int has_host;           /* 1: they were counted */
+    uint64_t host_launches; /* calls that launch one kernel; none of a graph */
+    struct gp_host_calls host[GP_HOST_KINDS];
 };
 
 /* How a process was measured, as far as a reader of its counters must know. */

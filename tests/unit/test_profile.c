@@ -417,6 +417,29 @@ static void the_end_has_the_window_where_there_is_one(void **state)
     free(text);
 }
 
+static void the_end_has_the_hosts_calls_where_they_were_counted(void **state)
+{
+    (void)state;
+    const struct gp_end with = {.added_seconds = 1,
+                                .has_host = 1,
+                                .host_launches = 9,
+                                .host = {[GP_HOST_COPY] = {7, 1024, 4, 2, 0.5, 1.5},
+                                         [GP_HOST_WAIT] = {5, 0, 3, 1, 0.25, 2.5},
+                                         [GP_HOST_ALLOCATION] = {3, 0, 1, 0, 0.125, 0},
+                                         [GP_HOST_FREE] = {9, 0, 6, 5, 0.75, 3.5}}};
+    struct gp_end read = written_and_read(&with);
+    assert_int_equal(read.has_host, 1);
+    assert_int_equal(read.host_launches, 9);
+    assert_memory_equal(read.host, with.host, sizeof(with.host));
+    /* Nothing is 0 that was not counted. */
+    read = written_and_read(&(struct gp_end){.added_seconds = 1});
+    assert_int_equal(read.has_host, 0);
+    size_t length;
+    char *text = contents(&length);
+    assert_null(strstr(text, "host_"));
+    free(text);
+}
+
 /* A line that lacks a part is one of no version. */
 static void a_window_in_part_is_refused(void **state)
 {
@@ -1264,6 +1287,7 @@ int main(void)
         cmocka_unit_test(the_end_is_read_back),
         cmocka_unit_test(the_end_has_the_limit_where_there_is_one),
         cmocka_unit_test(the_end_has_the_window_where_there_is_one),
+        cmocka_unit_test(the_end_has_the_hosts_calls_where_they_were_counted),
         cmocka_unit_test(a_window_in_part_is_refused),
         cmocka_unit_test(the_header_has_the_settings),
         cmocka_unit_test(values_that_are_no_numbers_are_absent),
