@@ -1,5 +1,6 @@
 #include "report/advice.h"
 
+#include "report/host.h"
 #include "report/layout.h"
 #include "report/lines.h"
 #include "report/operands.h"
@@ -195,6 +196,13 @@ static bool add_advice(struct gp_advice_list *list, struct gp_advice a, const st
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+/* A second of the run is worth a second of the GPU's. */
+static double rank_of(const struct gp_rule *rule, const struct gp_rows *rows, double gain)
+{
+    const double busy = 1 - gp_host_idle_share(rows);
+    return rule->of_run && busy > 0 ? gain / busy : gain;
+}
+
 static bool advise_program(struct gp_findings *f, const struct gp_rows *rows)
 {
     const struct gp_subject s = {.rows = rows, .rules = f->rules, .bounds = f->group_bounds};
@@ -203,11 +211,13 @@ static bool advise_program(struct gp_findings *f, const struct gp_rows *rows)
         const struct gp_rule *rule = f->rules->rules[r];
         double gain;
         if (gain_of(rule, &s, &gain) && gain >= GP_ADVISED_GAIN)
-            answer =
-                add_advice(&f->advice,
-                           (struct gp_advice){
-                               .rule = rule, .kernel_gain = gain, .gain = gain, .grid_gain = gain},
-                           &s);
+            answer = add_advice(&f->advice,
+                                (struct gp_advice){.rule = rule,
+                                                   .kernel_gain = gain,
+                                                   .gain = gain,
+                                                   .rank = rank_of(rule, rows, gain),
+                                                   .grid_gain = gain},
+                                &s);
     }
     return answer;
 }
@@ -345,7 +355,7 @@ static bool add_sum(const struct asking *a, size_t rule)
         qsort(gained, advice.group_count, sizeof(*gained), by_gain);
         for (size_t i = 0; i < advice.group_count; i++)
             advice.groups[i] = gained[i].group;
-        advice.gain = saved / a->findings->seconds;
+        advice.gain = advice.rank = saved / a->findings->seconds;
         advice.kernel_gain = saved / all;
         advice.grid_gain = *gain_at(a, rule, advice.groups[0]);
         struct gp_row one;
@@ -402,8 +412,8 @@ static int compare(const void *x, const void *y)
     const struct gp_advice *a = x, *b = y;
     if (a->rule->guess != b->rule->guess)
         return a->rule->guess ? 1 : -1;
-    if (a->gain != b->gain)
-        return a->gain < b->gain ? 1 : -1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? 1 : -1;
     if (a->rule->line != b->rule->line)
         return a->rule->line < b->rule->line ? -1 : 1;
     return strcmp(a->rule->name, b->rule->name);
@@ -486,6 +496,11 @@ void gp_advice_grids(const struct gp_rows *rows, const struct gp_advice *a, stru
     else if (a->group_count > 1)
         gp_text_addf(out, " (as %zu of the other %zu)", a->group_count - 1, a->row->grids - 1);
     gp_text_add(out, ": ");
+}
+
+const char *gp_gain_of(const struct gp_advice *a)
+{
+    return a->rule->of_run ? "the run" : "the GPU time";
 }
 
 /* A tenth of a percent is a large part of the time that large gains leave. */

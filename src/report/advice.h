@@ -23,7 +23,9 @@ struct gp_advice {
     size_t group_count; /* 0: about the program */
     char *evidence, *text;
     double kernel_gain; /* share of the row's time that is saved, 0 to 1 */
-    double gain;        /* share of the whole GPU time, struct gp_findings.seconds */
+    double gain;        /* share of the whole GPU time, struct gp_findings.seconds; of a rule that
+                         * says so, of the time that the program ran */
+    double rank;        /* by which it is sorted: gain, as a multiple of the GPU time */
     double grid_gain;   /* share of the time of the first of the groups */
     bool up_to;         /* at most that */
     /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
@@ -70,6 +72,9 @@ void gp_advice_grids(const struct gp_rows *rows, const struct gp_advice *a, stru
 /* "up to 41 %", "about 4.6 %". A bound is rounded up, or it would not hold. */
 #define GP_GAIN_SIZE 24
 void gp_gain_format(double gain, bool up_to, char out[GP_GAIN_SIZE]);
+
+/* "the GPU time", or "the run": the whole of which the advice saves a share. */
+const char *gp_gain_of(const struct gp_advice *a);
 
 /* True for the kernels of libraries that come compiled: only the choices of their caller can
  * change. */

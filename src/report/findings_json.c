@@ -122,6 +122,7 @@ static json_t *advice_object(struct gp_object *o, const struct gp_rows *rows,
     gp_object_put(o, advice, "gain", number(a->gain));
     gp_object_put(o, advice, "kernel_gain", number(a->kernel_gain));
     gp_object_put(o, advice, "grid_gain", number(a->grid_gain));
+    gp_object_put(o, advice, "of", json_string(a->rule->of_run ? "run" : "gpu"));
     gp_object_put(o, advice, "up_to", json_boolean(a->up_to));
     gp_object_put(o, advice, "guess", json_boolean(a->rule->guess));
     gp_object_put(o, advice, "where", text_or_null(a->where));
@@ -199,6 +200,33 @@ static json_t *known_or_null(double value)
     return value > 0 ? number(value) : json_null();
 }
 
+static json_t *host_calls_object(struct gp_object *o, const struct gp_whole *w,
+                                 enum gp_host_kind kind)
+{
+    const struct gp_host_calls *calls = &w->host.calls[kind];
+    json_t *one = json_object();
+    gp_object_put(o, one, "calls", gp_object_whole(calls->calls));
+    gp_object_put(o, one, "timed", gp_object_whole(calls->timed));
+    gp_object_put(o, one, "seconds", number(gp_host_seconds(&w->host, kind)));
+    gp_object_put(o, one, "most_seconds", number(gp_host_most_seconds(calls, w->gpu_seconds)));
+    return one;
+}
+
+static json_t *host_object(struct gp_object *o, const struct gp_whole *w)
+{
+    const struct gp_host *host = &w->host;
+    if (!host->known)
+        return json_null();
+    json_t *all = json_object(), *copies = host_calls_object(o, w, GP_HOST_COPY);
+    gp_object_put(o, copies, "bytes", gp_object_whole(host->calls[GP_HOST_COPY].bytes));
+    gp_object_put(o, all, "launches", gp_object_whole(host->launches));
+    gp_object_put(o, all, "copies", copies);
+    gp_object_put(o, all, "waits", host_calls_object(o, w, GP_HOST_WAIT));
+    gp_object_put(o, all, "allocations", host_calls_object(o, w, GP_HOST_ALLOCATION));
+    gp_object_put(o, all, "frees", host_calls_object(o, w, GP_HOST_FREE));
+    return all;
+}
+
 json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
 {
     json_t *whole = json_object();
@@ -214,6 +242,7 @@ json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
                   w->window.known ? gp_object_whole(w->window.launches) : json_null());
     gp_object_put(o, whole, "outside_seconds",
                   number(w->window.known ? w->window.seconds : (double)NAN));
+    gp_object_put(o, whole, "host", host_object(o, w));
     gp_object_put(o, whole, "estimated", json_boolean(w->estimated));
     gp_object_put(o, whole, "untimed_launches", gp_object_whole(w->untimed));
     gp_object_put(o, whole, "side_by_side", json_boolean(w->side_by_side));

@@ -252,6 +252,7 @@ void gp_html_changes(const struct gp_rows *r, const struct gp_advice_list *advic
         add_share("kernel_gain", a->kernel_gain, out);
         add_gain("saves", a->gain, a->up_to, out);
         add_gain("saves_kernel", a->kernel_gain, a->up_to, out);
+        gp_json_member(out, "of", gp_gain_of(a));
         gp_json_member(out, "rule", a->rule->name);
         gp_json_member(out, "source", a->rule->source);
         gp_json_member(out, "evidence", a->evidence);

@@ -2,6 +2,7 @@
 
 #include "report/advice.h"
 #include "report/bounds.h"
+#include "report/host.h"
 #include "report/lines.h"
 #include "report/origin.h"
 
@@ -20,6 +21,15 @@ enum operand {
     SHORT_SECONDS,
     SHORT_BUSY_SECONDS,
     GPU_SECONDS,
+    GPU_SHARE,
+    PROCESSES,
+    HOST_COPIES,
+    HOST_COPY_BYTES,
+    HOST_COPY_SHARE,
+    HOST_WAITS,
+    HOST_WAIT_SHARE,
+    HOST_ALLOCATIONS,
+    HOST_ALLOCATION_SHARE,
     IS_LIBRARY,
     BLOCK_IMBALANCE,
     SAMPLES,
@@ -43,6 +53,21 @@ static const struct operand_text {
         {"short_busy_seconds",
          "of the program: the time that the busiest units of these need at their ceilings"},
     [GPU_SECONDS] = {"gpu_seconds", "of the program: the GPU time of all kernels"},
+    [GPU_SHARE] = {"gpu_share", "of the program: the share of the run in which kernels ran"},
+    [PROCESSES] = {"processes", "of the program: how many there are"},
+    [HOST_COPIES] = {"host_copies",
+                     "of the program: copies that the host waited for, behind the first launch"},
+    [HOST_COPY_BYTES] = {"host_copy_bytes", "of the program: the mean size of these"},
+    [HOST_COPY_SHARE] = {"host_copy_share", "of the program: the share of the run that went by in "
+                                            "these, or at most went by, and at most that in "
+                                            "which no kernel ran"},
+    [HOST_WAITS] = {"host_waits", "of the program: waits for a context, a stream or an event, "
+                                  "behind the first launch"},
+    [HOST_WAIT_SHARE] = {"host_wait_share", "of the program: the same of these"},
+    [HOST_ALLOCATIONS] = {"host_allocations",
+                          "of the program: allocations and frees behind the first launch, but for "
+                          "those in the order of a stream"},
+    [HOST_ALLOCATION_SHARE] = {"host_allocation_share", "of the program: the same of these"},
     [IS_LIBRARY] = {"is_library",
                     "1: a kernel of a library (cuBLAS, cuDNN, CUTLASS, NCCL, ...) or a "
                     "framework (PyTorch, XLA, CuPy); else 0"},
@@ -232,6 +257,17 @@ static double busiest(const struct gp_subject *s)
     return most;
 }
 
+/* How many of these kinds there were. */
+static double host_calls(const struct gp_subject *s, enum gp_host_kind first,
+                         enum gp_host_kind last)
+{
+    const struct gp_host host = gp_summary_host(s->rows->summary);
+    double calls = host.known ? 0 : (double)NAN;
+    for (enum gp_host_kind kind = first; kind <= last; kind++)
+        calls += (double)host.calls[kind].calls;
+    return calls;
+}
+
 static double fixed_value(const struct gp_subject *s, enum operand operand)
 {
     const struct gp_bound *b = s->bound;
@@ -262,6 +298,25 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return s->lines && s->lines->waits ? (double)s->lines->waits->samples : 0;
     case ISSUED_SPECIAL:
         return s->lines && s->lines->waits ? s->lines->waits->issued_special : (double)NAN;
+    case GPU_SHARE:
+        return 1 - gp_host_idle_share(s->rows);
+    case PROCESSES:
+        return gp_summary_host(s->rows->summary).processes;
+    case HOST_COPIES:
+        return host_calls(s, GP_HOST_COPY, GP_HOST_COPY);
+    case HOST_COPY_BYTES:
+        return mean_of((double)gp_summary_host(s->rows->summary).calls[GP_HOST_COPY].bytes,
+                       host_calls(s, GP_HOST_COPY, GP_HOST_COPY));
+    case HOST_COPY_SHARE:
+        return gp_host_share(s->rows, GP_HOST_COPY, GP_HOST_COPY);
+    case HOST_WAITS:
+        return host_calls(s, GP_HOST_WAIT, GP_HOST_WAIT);
+    case HOST_WAIT_SHARE:
+        return gp_host_share(s->rows, GP_HOST_WAIT, GP_HOST_WAIT);
+    case HOST_ALLOCATIONS:
+        return host_calls(s, GP_HOST_ALLOCATION, GP_HOST_FREE);
+    case HOST_ALLOCATION_SHARE:
+        return gp_host_share(s->rows, GP_HOST_ALLOCATION, GP_HOST_FREE);
     case IS_LIBRARY:
         return s->row && gp_subject_is_ready_made(s);
     case FIXED:

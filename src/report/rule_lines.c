@@ -20,6 +20,7 @@ static const char *const key_names[GP_RULE_KEYS] = {
     [GP_RULE_LINES_IF] = "lines_if",
     [GP_RULE_HELPS] = "helps",
     [GP_RULE_SCOPE] = "scope",
+    [GP_RULE_OF] = "of",
     [GP_RULE_LIBRARIES] = "libraries",
     [GP_RULE_KERNELS] = "kernels",
     [GP_RULE_USE] = "use",

@@ -17,6 +17,7 @@ enum gp_rule_key {
     GP_RULE_LINES_IF,
     GP_RULE_HELPS,
     GP_RULE_SCOPE,
+    GP_RULE_OF,
     GP_RULE_LIBRARIES,
     GP_RULE_KERNELS,
     GP_RULE_USE,

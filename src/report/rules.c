@@ -151,6 +151,8 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
         libraries = gp_rule_word(l, GP_RULE_LIBRARIES, answers, 2);
     int fills = gp_rule_word(l, GP_RULE_HELPS, helps, 2),
         scope = gp_rule_word(l, GP_RULE_SCOPE, scopes, 2);
+    static const char *const wholes[] = {"gpu", "run"};
+    int of = gp_rule_word(l, GP_RULE_OF, wholes, 2);
     int last = gp_rule_word(l, GP_RULE_LAST, answers, 2);
     int guess = gp_rule_word(l, GP_RULE_GUESS, answers, 2);
     gp_rule_list(l, GP_RULE_LINES, weight_names, GP_WEIGHT_COUNT, rule->lines, GP_MOST_RULE_LINES);
@@ -161,6 +163,9 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
     rule->of_libraries = libraries == 1;
     rule->fills_idle = fills == 1;
     rule->of_program = scope == 1;
+    rule->of_run = of == 1;
+    if (rule->of_run && scope == 0)
+        gp_rule_complain_of_key(l, GP_RULE_OF, "run: only with 'scope = program'");
     rule->last = last == 1;
     rule->guess = guess == 1;
     if (!rule->used || l->refused)

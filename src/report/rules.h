@@ -71,6 +71,7 @@ struct gp_rule {
     int line;
     bool used;         /* false: switched off */
     bool of_program;   /* about the program, not about a kernel */
+    bool of_run;       /* the estimate is a share of the time that the program ran */
     bool fills_idle;   /* it helps where units idle, so not at a roof; else it spares work */
     bool of_libraries; /* also for ready-made kernels: of libraries, of frameworks */
     bool last;         /* asked only where no other rule of the kernel had an answer */

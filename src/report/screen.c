@@ -154,10 +154,11 @@ static size_t lines_in(const struct gp_text *text, size_t begin)
     return lines;
 }
 
+/* Changes of the program are about different things. */
 static size_t advised_before(const struct gp_advice_list *list, size_t end)
 {
     size_t count = 0;
-    for (size_t i = 0; i < end; i++)
+    for (size_t i = 0; i < end && list->list[end].row; i++)
         count += list->list[i].row == list->list[end].row;
     return count;
 }
@@ -171,7 +172,7 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     if (a->row)
         gp_row_names_format(&s->advice, a->row, name);
     gp_gain_format(a->gain, a->up_to, gain);
-    gp_text_addf(&line, "%zu. %s: %s", number, gain, name);
+    gp_text_addf(&line, "%zu. %s%s: %s", number, gain, a->rule->of_run ? " of the run" : "", name);
     if (a->where)
         gp_text_addf(&line, ", %s", a->where);
     gp_text_addf(&line, " (%s)", a->rule->name);

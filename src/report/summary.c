@@ -55,7 +55,9 @@ struct gp_summary {
     unsigned begun, ended;
     struct gp_windows windows; /* the same, without the rule: */
     unsigned windows_begun, windows_ended;
-    struct gp_limits limits;          /* without the rule and the launches */
+    struct gp_limits limits; /* without the rule and the launches */
+    struct gp_host host;     /* of processes that have it at their end: */
+    unsigned hosts_ended;
     bool used[GP_MAX_DEVICES];        /* by the process whose lines come */
     uint64_t streams[GP_MAX_DEVICES]; /* its first of each device, plus 1 */
     bool has_streams;
@@ -707,6 +709,21 @@ struct gp_whole_times gp_summary_graphs(const struct gp_summary *s)
     return graphs;
 }
 
+static void add_host(struct gp_summary *s, const struct gp_end *end)
+{
+    s->hosts_ended += end->has_host != 0;
+    s->host.launches += end->host_launches;
+    for (int kind = 0; kind < GP_HOST_KINDS; kind++) {
+        struct gp_host_calls *sum = &s->host.calls[kind];
+        sum->calls += end->host[kind].calls;
+        sum->bytes += end->host[kind].bytes;
+        sum->timed += end->host[kind].timed;
+        sum->disturbed += end->host[kind].disturbed;
+        sum->seconds += end->host[kind].seconds;
+        sum->disturbed_seconds += end->host[kind].disturbed_seconds;
+    }
+}
+
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
 {
     s->added_seconds += end->added_seconds;
@@ -715,6 +732,7 @@ void gp_summary_end(struct gp_summary *s, const struct gp_end *end)
     s->limits.spent += end->limit_spent;
     s->limits.wanted += end->limit_wanted;
     s->limits.start_up += end->start_up_seconds;
+    add_host(s, end);
     if (end->seconds > 0) {
         double all = fmax(0, end->seconds - end->added_seconds), seconds = all;
         size_t devices = 0;
@@ -755,6 +773,14 @@ struct gp_limits gp_summary_limits(const struct gp_summary *s)
         if (s->skip_list[i]->skip.reason.cause == GP_CAUSE_ADDED_LIMIT)
             limits.left_out += s->skip_list[i]->skip.launches;
     return limits;
+}
+
+struct gp_host gp_summary_host(const struct gp_summary *s)
+{
+    struct gp_host host = s->host;
+    host.processes = s->hosts_ended;
+    host.known = s->begun > 0 && s->hosts_ended == s->begun;
+    return host;
 }
 
 bool gp_summary_has_streams(const struct gp_summary *s)

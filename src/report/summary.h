@@ -143,6 +143,15 @@ struct gp_limits {
 };
 struct gp_limits gp_summary_limits(const struct gp_summary *s);
 
+/* The calls of the program's host, in all processes (struct gp_end). */
+struct gp_host {
+    bool known; /* the members below: each process has them at its end */
+    unsigned processes;
+    uint64_t launches;
+    struct gp_host_calls calls[GP_HOST_KINDS];
+};
+struct gp_host gp_summary_host(const struct gp_summary *s);
+
 /* Whether launches of a process on one device went into several streams, so that kernels may run
  * side by side. */
 bool gp_summary_has_streams(const struct gp_summary *s);

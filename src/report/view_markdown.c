@@ -277,7 +277,7 @@ static void add_item(struct page *p, size_t number, const struct gp_advice *a)
     if (a->row)
         gp_row_names_format(&p->names, a->row, name);
     gp_gain_format(a->gain, a->up_to, gain);
-    gp_text_addf(&part, "%zu. **%s of the GPU time**: ", number, gain);
+    gp_text_addf(&part, "%zu. **%s of %s**: ", number, gain, gp_gain_of(a));
     gp_text_add_markdown_code(&part, name, false);
     if (a->where) {
         gp_text_add(&part, ", ");

@@ -161,7 +161,9 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                            .side_by_side = gp_summary_has_streams(rows->summary),
                            .window = gp_summary_windows(rows->summary),
                            .limit = gp_summary_limits(rows->summary),
-                           .graphs = gp_summary_graphs(rows->summary)};
+                           .graphs = gp_summary_graphs(rows->summary),
+                           .host = gp_summary_host(rows->summary),
+                           .idle_share = gp_host_idle_share(rows)};
     w->base_seconds = known ? running.gpu_seconds : w->gpu_seconds;
     for (size_t i = 0; i < rows->count; i++)
         add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
@@ -417,14 +419,17 @@ const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text 
         add_graphs(&w->graphs, out);
         return "Graphs";
     case 4:
+        gp_host_text(&w->host, w->run_seconds, w->gpu_seconds, w->idle_share, out);
+        return "Host";
+    case 5:
         if (is_known(&w->flop))
             add_flop_text(w, out);
         return "Arithmetic";
-    case 5:
+    case 6:
         if (is_known(&w->dram_bytes))
             add_dram_text(w, out);
         return "Memory";
-    case 6:
+    case 7:
         add_time_parts(w, w->bounds, GP_WHOLE_BOUNDS, out);
         return "Time bound by";
     default:

@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_WHOLE_H
 
 #include "report/advice.h"
+#include "report/host.h"
 #include "report/origin.h"
 
 /* Values that were counted in launches with less than GP_LEAST_COVERED of the GPU time are not
@@ -41,8 +42,10 @@ struct gp_whole {
     struct gp_windows window;
     struct gp_limits limit;
     struct gp_whole_times graphs; /* that were timed as a whole; no other member has their time */
-    uint64_t launches, measured;  /* of all kernels */
-    double covered;               /* the share of the GPU time of groups with a measurement; NAN */
+    struct gp_host host;
+    double idle_share;           /* gp_host_idle_share */
+    uint64_t launches, measured; /* of all kernels */
+    double covered;              /* the share of the GPU time of groups with a measurement; NAN */
     double base_seconds; /* of shares: run_seconds, each process counted once for each GPU that it
                           * used; gpu_seconds where that is unknown */
     struct gp_whole_sum flop, dram_bytes;
@@ -59,7 +62,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                    void *user);
 
 /* The summary for people has so many lines. */
-#define GP_WHOLE_LINES 8
+#define GP_WHOLE_LINES 9
 
 /* Returns the name of a line ("Arithmetic"), and appends its text; nothing where nothing is known.
  */

@@ -20,10 +20,10 @@ wrong = []
 # Counts and totals, in any object.
 TOTALS = {"launches", "recorded", "measured", "recalled", "timed", "calls", "bytes", "seconds", "processes",
           "run_seconds", "gpu_seconds", "copy_seconds", "graph_launches", "graph_seconds", "flop", "dram_bytes", "absent_launches", "replays",
-          "overhead_seconds", "untimed_launches", "count", "other_skips", "ungrouped"}
+          "overhead_seconds", "untimed_launches", "count", "other_skips", "ungrouped", "disturbed", "most_seconds"}
 # All numbers in these are totals, and those in `values` that a rule takes of the whole program.
 OF_TOTALS = {"flop_by_precision", "seconds_by_bound", "seconds_by_origin"}
-PROGRAM_VALUES = {"short_launches"}
+PROGRAM_VALUES = {"short_launches", "processes", "host_copies", "host_waits", "host_allocations"}
 # The time of two processes is "2 processes ran ~2 s together", and so on.
 WORDS = [(r"\d+ processes ran ~([\d.]+ \w+) together", r"ran ~\1"), (r"/s of each process", "/s")]
 

@@ -43,7 +43,7 @@ function adviceItem(advice, kernel) {
 }
 
 function gainText(advice) {
-    return `saves ${advice.saves} of the GPU time` +
+    return `saves ${advice.saves} of ${advice.of}` +
         (advice.kernel >= 0 ? ` (${advice.saves_kernel} of the kernel’s)` : '');
 }
 

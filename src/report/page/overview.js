@@ -73,7 +73,7 @@ function timeBars(profile) {
 function worthMost(profile) {
     const taken = new Map(), chosen = [];
     for (const change of profile.changes) {
-        const before = taken.get(change.kernel) || 0;
+        const before = change.kernel >= 0 && taken.get(change.kernel) || 0;
         if (before < ADVICE_OF_A_KERNEL && chosen.length < ADVICE_ON_FIRST_SCREEN)
             chosen.push(change);
         taken.set(change.kernel, before + 1);
