@@ -11,6 +11,8 @@ programs=$sim/programs
 export GPUPROF_TIMEOUT=60
 # Which launches are measured must not depend on how busy the machine is. limit.bats says otherwise.
 export GPUPROF_OVERHEAD=none
+# Nor whether kernels are sampled, and how often sessions begin. diagnosis.bats says otherwise.
+export GPUPROF_DIAGNOSIS=off
 
 setup() {
     profile=$BATS_TEST_TMPDIR/profile.jsonl

@@ -73,6 +73,7 @@ samples() {
 }
 
 @test "a short program is not sampled of itself; one that took long to be measured is, at its end" {
+    export GPUPROF_DIAGNOSIS=auto
     same_with_and_without "$programs/snippets_linked" vector_add
     [ -z "$(sampled)" ]
     kernels="vector_add in_place sum_shared matrix_row matrix_column predicated one_lane"
