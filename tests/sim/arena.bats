@@ -45,6 +45,7 @@ left() {
     [ "$(left)" -gt 0 ]
 }
 
+# bats test_tags=long
 @test "launches on the thirds of an allocation" {
     arena thirds
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 12 ]
@@ -55,6 +56,7 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "copies and fills between launches that are replayed at once" {
     GPUPROF_REPLAY=now arena copies 4
     [ "$(left)" -eq 0 ]
@@ -71,11 +73,13 @@ left() {
     GPUPROF_TIMEOUT=0.3 arena blocked
 }
 
+# bats test_tags=long
 @test "an allocation that is freed and had again" {
     arena freed
     [ "$(left)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "digests are given back to a program that runs short of memory" {
     # Each of 24 arenas has digests in a block of 2 MB, and 32 MB are left.
     GPUSIM_MEMORY=300M arena short
@@ -113,6 +117,7 @@ counts_as_at_once() {
     [ "$(left)" -gt 0 ]
 }
 
+# bats test_tags=long
 @test "launches whose kernels are not selected, between those that are" {
     GPUPROF_KERNELS=arena_update same_with_and_without "$programs/arena_linked" pieces 3
     [ "$(measured arena_update)" -gt 100 ]
@@ -145,6 +150,7 @@ uncounted() {
     [ "$(uncounted arena_update)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "launches that are not measured and write far behind all pieces spoil one batch" {
     GPUPROF_KERNELS="arena_(update|add)" arena scatter-far
     [ "$(with_counts arena_)" -gt 200 ]
@@ -156,6 +162,7 @@ uncounted() {
     [ "$(uncounted arena_update)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "launches that load addresses of no other memory save parts" {
     # The allocation does not fit: the first launches would save all that is behind their pieces.
     GPUPROF_MEMORY=9M counts_as_at_once through-nowhere

@@ -122,6 +122,7 @@ has_values() {
     ! grep -q "^Limit" "$log" || false
 }
 
+# bats test_tags=long
 @test "none: all is measured, however long that takes" {
     GPUPROF_OVERHEAD=none plain_then_profiled "$programs/limit_linked" 1000 all:300
     [ "$measured" -eq 300 ]
@@ -129,6 +130,7 @@ has_values() {
     awk -v added="$(of_end added_seconds)" 'BEGIN { exit !(added > 5.5) }'
 }
 
+# bats test_tags=long
 @test "a choice of the user's has no limit, and neither have runs that are judged" {
     GPUPROF_SAMPLE=first:1 plain_then_profiled "$programs/limit_linked" 1000 all:300
     [ "$measured" -eq 300 ]
