@@ -223,6 +223,16 @@ static void prefer_loop(struct search *s, size_t n)
         s->count = kept;
 }
 
+/* Warps issue a DEPBAR and wait behind it: their samples stand at the next instruction. */
+static unsigned awaited_by_depbar(const struct gp_paths *p, size_t n)
+{
+    uint64_t word[2];
+    if (n == 0)
+        return 0;
+    gp_paths_word(p, n - 1, word);
+    return gp_bits(word, 0, 9) == DEPBAR ? gp_scoreboards_awaited(word) : 0;
+}
+
 size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint32_t *found,
                          size_t most)
 {
@@ -231,11 +241,15 @@ size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint
     if (n >= p->count)
         return 0;
     gp_paths_word(p, n, word);
-    const unsigned awaited = gp_scoreboards_awaited(word);
+    const unsigned awaited = gp_scoreboards_awaited(word), by_depbar = awaited_by_depbar(p, n);
     find_setters(&s, p, n, awaited);
+    if (by_depbar)
+        find_setters(&s, p, n - 1, by_depbar);
     if (s.count == 0) {
         s.any_queue = true;
         find_setters(&s, p, n, awaited);
+        if (by_depbar)
+            find_setters(&s, p, n - 1, by_depbar);
     }
     prefer_loop(&s, n);
     replace_by_copies(&s, p);

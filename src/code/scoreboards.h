@@ -41,7 +41,7 @@ enum gp_queue { GP_QUEUE_LONG, GP_QUEUE_SHORT };
 
 /* Finds the instructions that number n of the code waits for in that queue: those that count up its
  * scoreboards on any way to it, behind the last wait for the same scoreboard; of an instruction in
- * a loop, those in the loop, where there are any. All of them where none is of that queue. Returns
+ * a loop, those in the loop, where there are any. Behind a DEPBAR, also those that it waits for. All of them where none is of that queue. Returns
  * how many there are, at most `most`, in `found`, the nearest first. */
 size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint32_t *found,
                          size_t most);

@@ -151,6 +151,18 @@ static void copies_are_named_for_their_barrier(void **state)
     WAITS_FOR(5, LONG, "2 3 ", LDGSTS_, LDGDEPBAR_(1), LDGSTS_, LDGSTS_, LDGDEPBAR_(0), DEPBAR_(0));
 }
 
+/* A warp goes past the DEPBAR, and stands at the next instruction until the copies are there. */
+static void behind_a_depbar_its_copies_are_waited_for(void **state)
+{
+    (void)state;
+    WAITS_FOR(3, LONG, "0 ", LDGSTS_, LDGDEPBAR_(0), DEPBAR_(0), LDS(4, 10, 1));
+    /* In a loop, and beside a result of its own. */
+    WAITS_FOR(4, LONG, "0 1 ", LDGSTS_, LDG(5, 10, 2), LDGDEPBAR_(0), DEPBAR_(0),
+              FADD(6, 5, 5, 1u << 2), IF_GO(-5), EXIT_);
+    /* One instruction further the copies are there. */
+    WAITS_FOR(4, LONG, "", LDGSTS_, LDGDEPBAR_(0), DEPBAR_(0), PLAIN, FADD(6, 5, 5, 0));
+}
+
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 static struct gp_address_origins origins(const uint64_t (*code)[2], size_t count, size_t n)
@@ -269,6 +281,7 @@ int main(void)
         cmocka_unit_test(in_loops),
         cmocka_unit_test(through_calls_and_tables),
         cmocka_unit_test(copies_are_named_for_their_barrier),
+        cmocka_unit_test(behind_a_depbar_its_copies_are_waited_for),
         cmocka_unit_test(addresses_that_loads_brought),
         cmocka_unit_test(addresses_that_differ_between_lanes),
         cmocka_unit_test(one_half_at_a_time),
