@@ -8,6 +8,14 @@
 #define SECOND_IS_NUMBER 4u
 #define THIRD_IS_NUMBER 2u
 
+#define QUOTIENT 0x01800000 /* 1 / x */
+
+bool gp_is_accurate_quotient(const uint64_t word[2])
+{
+    return gp_is_accurate_function(word) &&
+           (gp_bits(word, 0, 9) == FCHK || (uint32_t)(word[0] >> 32) == QUOTIENT);
+}
+
 /* The numbers, as ptxas of CUDA 12 and 13 writes them for compute capability 7.5 to 12.0. */
 bool gp_is_accurate_function(const uint64_t word[2])
 {
@@ -26,10 +34,10 @@ bool gp_is_accurate_function(const uint64_t word[2])
     case IADD3:
     case IADD:
     case VIADD:
-        return number == 0xc0d55555     /* log: 2/3, by its bits */
-               || number == 0xc0cafb0d  /* log2, pow: the root of 1/2 */
-               || number == 0xf3000000  /* sqrt */
-               || number == 0x01800000; /* 1 / x */
+        return number == 0xc0d55555    /* log: 2/3, by its bits */
+               || number == 0xc0cafb0d /* log2, pow: the root of 1/2 */
+               || number == 0xf3000000 /* sqrt */
+               || number == QUOTIENT;
     default:
         return false;
     }

@@ -11,4 +11,8 @@
  * nothing else is done by it. */
 bool gp_is_accurate_function(const uint64_t word[2]);
 
+/* True for that instruction of quotients: a multiplication can stand for one, with no special
+ * function at all. */
+bool gp_is_accurate_quotient(const uint64_t word[2]);
+
 #endif

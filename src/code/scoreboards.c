@@ -7,6 +7,8 @@
 /* Opcodes by their nine bits, beside those of word_flow.h. */
 enum {
     FIRST_SPECIAL = 0x100, /* FLO, BREV, FCHK, conversions, MUFU, POPC */
+    FIRST_CONVERSION = 0x104,
+    LAST_CONVERSION = 0x107,
     LAST_SPECIAL = 0x109,
     FIRST_WIDE_CONVERSION = 0x110,
     LAST_WIDE_CONVERSION = 0x113,
@@ -100,6 +102,11 @@ enum gp_awaited gp_awaited_kind(const uint64_t word[2], int cc)
     default:
         return i.op >= GP_OP_HMMA && i.op <= GP_OP_UTCMMA ? GP_AWAITED_MATRIX : GP_AWAITED_OTHER;
     }
+}
+
+bool gp_is_conversion(const uint64_t word[2])
+{
+    return is_between(gp_bits(word, 0, 9), FIRST_CONVERSION, LAST_CONVERSION);
 }
 
 /* ---- scoreboards ----------------------------------------------------------------------------- */

@@ -30,6 +30,9 @@ enum gp_awaited {
 /* The kind of an instruction, whether others wait for it or not. */
 enum gp_awaited gp_awaited_kind(const uint64_t word[2], int cc);
 
+/* Of the special ones, those that convert or round numbers: F2F, F2I, I2F, FRND. */
+bool gp_is_conversion(const uint64_t word[2]);
+
 /* The scoreboards that an instruction waits for, as a bit mask, and those that it counts up. A
  * DEPBAR waits for the one that its operand names. */
 unsigned gp_scoreboards_awaited(const uint64_t word[2]);
@@ -41,8 +44,9 @@ enum gp_queue { GP_QUEUE_LONG, GP_QUEUE_SHORT };
 
 /* Finds the instructions that number n of the code waits for in that queue: those that count up its
  * scoreboards on any way to it, behind the last wait for the same scoreboard; of an instruction in
- * a loop, those in the loop, where there are any. Behind a DEPBAR, also those that it waits for. All of them where none is of that queue. Returns
- * how many there are, at most `most`, in `found`, the nearest first. */
+ * a loop, those in the loop, where there are any. Behind a DEPBAR, also those that it waits for.
+ * All of them where none is of that queue. Returns how many there are, at most `most`, in `found`,
+ * the nearest first. */
 size_t gp_producers_find(struct gp_paths *p, size_t n, enum gp_queue queue, uint32_t *found,
                          size_t most);
 

@@ -33,7 +33,6 @@ enum operand {
     IS_LIBRARY,
     BLOCK_IMBALANCE,
     SAMPLES,
-    ISSUED_SPECIAL,
     FIXED,
 };
 
@@ -74,8 +73,6 @@ static const struct operand_text {
     [BLOCK_IMBALANCE] = {"block_imbalance", "the sm_imbalance that follows from the number of "
                                             "blocks alone, were all blocks alike"},
     [SAMPLES] = {"samples", "samples of its instructions; 0: none were taken"},
-    [ISSUED_SPECIAL] = {"issued_special", "share of special functions and conversions of the "
-                                          "instructions that its warps issue, by samples"},
 };
 
 /* "lines_" and the name of each weight follow. */
@@ -129,6 +126,16 @@ static const struct operand_text at_lines[GP_WAIT_COUNT] = {
 #undef CAUSE
 #undef REASON
 };
+
+static const struct operand_text issued[GP_WAIT_COUNT] = {
+#define REASON(NAME, name, help)
+#define CAUSE(NAME, name, help)                                                               \
+    [GP_WAIT_##NAME] = {"issued_" name, "share of the instructions that its warps issue, by " \
+                                        "samples: those of waits_" name},
+#include "report/waits.def"
+#undef CAUSE
+#undef REASON
+};
 _Static_assert(sizeof(of_lines) / sizeof(of_lines[0]) == GP_WEIGHT_COUNT, "one for each");
 
 /* Causes come behind the reasons. */
@@ -142,7 +149,10 @@ static const struct operand_text *operand_at(size_t i)
     if (i < GP_WEIGHT_COUNT)
         return &of_lines[i];
     i = i - GP_WEIGHT_COUNT + FIRST_CAUSE;
-    return i < GP_WAIT_COUNT ? &at_lines[i] : NULL;
+    if (i < GP_WAIT_COUNT)
+        return &at_lines[i];
+    i = i - GP_WAIT_COUNT + FIRST_CAUSE;
+    return i < GP_WAIT_COUNT ? &issued[i] : NULL;
 }
 
 const char *gp_operand_name(size_t i)
@@ -296,8 +306,6 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return s->rows->timed ? s->rows->seconds : (double)NAN;
     case SAMPLES:
         return s->lines && s->lines->waits ? (double)s->lines->waits->samples : 0;
-    case ISSUED_SPECIAL:
-        return s->lines && s->lines->waits ? s->lines->waits->issued_special : (double)NAN;
     case GPU_SHARE:
         return 1 - gp_host_idle_share(s->rows);
     case PROCESSES:
@@ -389,10 +397,15 @@ static bool value_of(void *user, const struct gp_node *operand, double *value, c
     for (enum gp_weight w = GP_WEIGHT_NONE + 1; w < GP_WEIGHT_COUNT; w++)
         if (strcmp(of_lines[w].name, operand->name) == 0)
             return known(count_of_lines(s, w), operand->name, value, why, why_size);
-    for (enum gp_wait w = FIRST_CAUSE; w < GP_WAIT_COUNT; w++)
+    const struct gp_waits *waits = s->lines ? s->lines->waits : NULL;
+    for (enum gp_wait w = FIRST_CAUSE; w < GP_WAIT_COUNT; w++) {
         if (strcmp(at_lines[w].name, operand->name) == 0)
-            return known(s->lines && s->lines->waits ? s->lines->waits->at_lines[w] : (double)NAN,
-                         operand->name, value, why, why_size);
+            return known(waits ? waits->at_lines[w] : (double)NAN, operand->name, value, why,
+                         why_size);
+        if (strcmp(issued[w].name, operand->name) == 0)
+            return known(waits ? waits->issued[w] : (double)NAN, operand->name, value, why,
+                         why_size);
+    }
     if (strncmp(operand->name, "close_", 6) == 0)
         return known(unit_value(s, operand->name + 6), operand->name, value, why, why_size);
     return metric_value(s, operand->name, value, why, why_size);

@@ -17,6 +17,7 @@
 #define MOST_CAUSES ((size_t)1 << 16)
 
 #define BAR 0x11d
+#define NANOSLEEP 0x15d
 #define OPCODE_MASK 0x1ff
 
 /* The reasons by the kinds of samples; GP_WAIT_COUNT for those that are no waits. */
@@ -48,7 +49,7 @@ struct finding {
     struct function *f;
     uint32_t function;
     uint32_t n;
-    uint64_t issued, issued_special; /* samples */
+    uint64_t issued, issued_as[GP_WAIT_COUNT]; /* samples */
     bool failed;
 };
 
@@ -89,8 +90,8 @@ static unsigned origins_of(const struct function *f, size_t n)
     return f->origins[n];
 }
 
-/* An instruction is the cause of that many samples at the one at hand, which may be itself. */
-static void blame(struct finding *g, uint32_t cause, uint64_t parts)
+/* What other instructions wait for where they wait for this one; GP_WAIT_COUNT: nothing of note. */
+static enum gp_wait wait_for(const struct finding *g, const uint64_t word[2], uint32_t n)
 {
     static const enum gp_wait waits[] = {
         [GP_AWAITED_OTHER] = GP_WAIT_COUNT,
@@ -110,10 +111,15 @@ static void blame(struct finding *g, uint32_t cause, uint64_t parts)
         [GP_AWAITED_DOUBLE] = GP_WAIT_DOUBLES,
         [GP_AWAITED_MATRIX] = GP_WAIT_MATRICES,
     };
+    return g->f->divisions[n] ? GP_WAIT_DIVISIONS : waits[gp_awaited_kind(word, g->source->cc)];
+}
+
+/* An instruction is the cause of that many samples at the one at hand, which may be itself. */
+static void blame(struct finding *g, uint32_t cause, uint64_t parts)
+{
     uint64_t word[2];
     gp_paths_word(g->f->paths, cause, word);
-    const enum gp_awaited kind = gp_awaited_kind(word, g->source->cc);
-    const enum gp_wait wait = g->f->divisions[cause] ? GP_WAIT_DIVISIONS : waits[kind];
+    const enum gp_wait wait = wait_for(g, word, cause);
     if (wait == GP_WAIT_COUNT)
         return;
     add(g, wait, cause, g->n, parts);
@@ -121,6 +127,8 @@ static void blame(struct finding *g, uint32_t cause, uint64_t parts)
         add(g, GP_WAIT_CHAINS, cause, g->n, parts);
     if (wait == GP_WAIT_CONSTANTS && origins_of(g->f, cause) & DIFFERS_IN_LANES)
         add(g, GP_WAIT_LANE_CONSTANTS, cause, g->n, parts);
+    if (wait == GP_WAIT_SPECIAL && gp_is_conversion(word))
+        add(g, GP_WAIT_CONVERSIONS, cause, g->n, parts);
 }
 
 /* Samples that wait for results. */
@@ -183,6 +191,30 @@ static void blame_barrier(struct finding *g, uint64_t samples)
     add(g, GP_WAIT_BARRIERS, (uint32_t)s.hottest, (uint32_t)s.barrier, samples * GP_SAMPLE_PARTS);
 }
 
+struct to_sleep {
+    const struct gp_paths *paths;
+    size_t at;
+};
+
+static bool visit_to_sleep(void *user, size_t n)
+{
+    struct to_sleep *s = user;
+    uint64_t word[2];
+    gp_paths_word(s->paths, n, word);
+    if (s->at == SIZE_MAX && (word[0] & OPCODE_MASK) == NANOSLEEP)
+        s->at = n;
+    return s->at == SIZE_MAX;
+}
+
+/* A warp sleeps at the instruction behind the one that sends it to sleep. */
+static void blame_sleep(struct finding *g, uint64_t samples)
+{
+    struct to_sleep s = {.paths = g->f->paths, .at = SIZE_MAX};
+    gp_paths_walk_back(g->f->paths, g->n, visit_to_sleep, &s);
+    if (s.at != SIZE_MAX)
+        add(g, GP_WAIT_SLEEPS, (uint32_t)s.at, g->n, samples * GP_SAMPLE_PARTS);
+}
+
 static void find_cause(struct finding *g, enum gp_count_kind reason, uint64_t samples)
 {
     if (g->f->divides || (g->f->divisions && g->f->divisions[g->n])) {
@@ -211,6 +243,9 @@ static void find_cause(struct finding *g, enum gp_count_kind reason, uint64_t sa
     }
     case GP_STALL_BARRIER:
         blame_barrier(g, samples);
+        break;
+    case GP_STALL_SLEEPING:
+        blame_sleep(g, samples);
         break;
     default:
         break;
@@ -267,18 +302,25 @@ static bool open_functions(struct finding *g)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-/* Samples at which an instruction was issued, and those of special functions among them. */
+/* Samples at which an instruction was issued, by kind. */
 static void add_issued(struct finding *g, const struct gp_instruction_counts *c)
 {
     uint64_t word[2];
+    const uint64_t issued = c->values[GP_STALL_SELECTED];
     if (!g->f->paths || g->n >= g->f->paths->count)
         return;
     gp_paths_word(g->f->paths, g->n, word);
-    g->issued += c->values[GP_STALL_SELECTED];
-    if (gp_awaited_kind(word, g->source->cc) == GP_AWAITED_SPECIAL && !g->f->divisions[g->n])
-        g->issued_special += c->values[GP_STALL_SELECTED];
-    if (gp_is_accurate_function(word))
-        add(g, GP_WAIT_ACCURATE, g->n, g->n, c->values[GP_COUNT_SAMPLES] * GP_SAMPLE_PARTS);
+    const enum gp_wait wait = wait_for(g, word, g->n);
+    g->issued += issued;
+    if (wait != GP_WAIT_COUNT)
+        g->issued_as[wait] += issued;
+    if (wait == GP_WAIT_SPECIAL && gp_is_conversion(word))
+        g->issued_as[GP_WAIT_CONVERSIONS] += issued;
+    if (!gp_is_accurate_function(word))
+        return;
+    add(g, GP_WAIT_ACCURATE, g->n, g->n, c->values[GP_COUNT_SAMPLES] * GP_SAMPLE_PARTS);
+    if (!gp_is_accurate_quotient(word))
+        g->issued_as[GP_WAIT_ACCURATE] += issued;
 }
 
 static void find_causes(struct finding *g)
@@ -300,8 +342,9 @@ static void find_causes(struct finding *g)
     for (size_t i = 0; i < g->waits->count; i++)
         g->waits->shares[g->waits->list[i].wait] +=
             (double)g->waits->list[i].parts / GP_SAMPLE_PARTS;
-    g->waits->issued_special =
-        g->issued > 0 ? (double)g->issued_special / (double)g->issued : (double)NAN;
+    for (enum gp_wait w = 0; w < GP_WAIT_COUNT; w++)
+        g->waits->issued[w] =
+            g->issued > 0 ? (double)g->issued_as[w] / (double)g->issued : (double)NAN;
 }
 
 /* A line of the source, or the instruction itself where there is no line table. */

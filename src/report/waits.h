@@ -34,8 +34,9 @@ struct gp_waits {
     double shares[GP_WAIT_COUNT];   /* of all samples, 0 to 1 */
     double at_lines[GP_WAIT_COUNT]; /* the share of all samples, waits or not, that stand in lines
                                      * with a cause, or wait for one */
-    double issued_special; /* the share of special functions and conversions of all instructions
-                            * that were issued */
+    double issued[GP_WAIT_COUNT];   /* the share of instructions of a cause's kind of all that were
+                                     * issued; of accurate functions one for each but quotients;
+                                     * NAN: none were seen */
     struct gp_caused *list;
     size_t count, capacity;
 };

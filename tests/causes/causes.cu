@@ -164,6 +164,24 @@ KERNEL(special_fast)(float *out, int n)
     out[I] = x;
 }
 
+KERNEL(conversions_to_integers)(float *out, int n)
+{
+    float x = I;
+#pragma unroll 1
+    for (int i = 0; i < n; i++)
+        x = rintf(x) * 1.5f + (int)x; // cause: conversions_to_integers
+    out[I] = x;
+}
+
+KERNEL(none_conversions)(float *out, int n)
+{
+    float x = __int_as_float(I);
+#pragma unroll 1
+    for (int i = 0; i < n; i++)
+        x = __sinf(x) * __int_as_float(__popc(__float_as_int(x)) | 0x3f800000);
+    out[I] = x;
+}
+
 KERNEL(accurate_sine)(float *out, int n)
 {
     float x = I;
@@ -314,6 +332,17 @@ KERNEL(exchanges_of_a_sum)(float *out, int n)
 #pragma unroll 1
     for (int i = 0; i < n; i++)
         x = x * 0.5f + __shfl_xor_sync(~0u, x, 1); // cause: exchanges_of_a_sum
+    out[I] = x;
+}
+
+KERNEL(sleeps_between_steps)(float *out, int n)
+{
+    float x = I;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        x = x * 0.5f + 0.25f;
+        __nanosleep(200); // cause: sleeps_between_steps
+    }
     out[I] = x;
 }
 

@@ -101,6 +101,16 @@ static bool waits_each_time(struct gp_paths *p, size_t n)
            (result < 7 && gp_scoreboards_awaited(own) & 1u << result);
 }
 
+/* A warp sleeps at the instruction behind a NANOSLEEP. */
+static bool is_behind_sleep(const struct kernel *k, size_t n)
+{
+    uint64_t word;
+    if (n == 0)
+        return false;
+    memcpy(&word, k->code + (n - 1) * GP_INSTRUCTION_BYTES, sizeof(word));
+    return (word & 0x1ff) == 0x15d;
+}
+
 static void wait_for_scoreboards(struct kernel *k)
 {
     struct gp_paths *paths = gp_paths_open(k->code, k->code_size, k->cc);
@@ -112,6 +122,8 @@ static void wait_for_scoreboards(struct kernel *k)
         uint64_t word[2];
         memcpy(word, k->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
         add_samples(c, GP_STALL_SELECTED, 1);
+        if (is_behind_sleep(k, n))
+            add_samples(c, GP_STALL_SLEEPING, 50);
         if (!gp_scoreboards_awaited(word) || !waits_each_time(paths, n))
             continue;
         add_samples(c, GP_STALL_LONG_SCOREBOARD, 10);

@@ -174,11 +174,13 @@ static const char *rule_of(const char *kernel)
         {"shared_atomics_", "waiting_for_shared_atomics"},
         {"shared_tile", "waiting_for_shared"},
         {"lane_constants_", "lane_constants"},
-        {"special_", "special_functions"},
+        {"special_", "waiting_for_functions"},
+        {"conversions_", "special_functions"},
         {"accurate_", "special_functions"},
         {"divisions_", "integer_division"},
         {"exchanges_", "waiting_for_exchanges"},
         {"barriers_", "waiting_at_barriers"},
+        {"sleeps_", "sleeping"},
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (strncmp(kernel, rules[i].kernel, strlen(rules[i].kernel)) == 0)
@@ -205,6 +207,8 @@ static void the_rule_of_its_cause_is_first(struct kernel *k)
         return;
     sample_kernel(k);
     make_sample(&s, k->name);
+    if (strcmp(rule, "waiting_for_textures") == 0) /* or it would have no time to wait */
+        set(&s, "smsp__inst_executed.sum", 0.02 * 4 * SMS * CYCLES);
     find(&f, &s, k->sources);
     is_said_first(&f, rule, k->name);
     const struct gp_advice *a = &f.findings.advice.list[0];
@@ -282,41 +286,124 @@ static double share_of(const struct kernel *k, enum gp_wait wait)
     return gp_lines_total(k->lines, GP_WEIGHT_FIRST_WAIT + wait);
 }
 
-/* By the mix of instructions: the pipe takes one of them in the time of eight others. */
+/* A kernel whose warps run at full speed, as its instructions let them. */
 static double issue;
-static void a_pipe_of_special_functions(struct kernel *k)
+static double pipe_of(const struct kernel *k)
 {
-    struct sample s;
-    struct found f;
+    return 8 * k->lines->waits->issued[GP_WAIT_SPECIAL] * issue;
+}
+
+static void find_running(struct kernel *k, struct found *f, struct sample *s, uint64_t waits)
+{
+    struct gp_paths *paths = gp_paths_open(k->code, k->code_size, k->cc);
+    assert_non_null(paths);
     k->count = k->code_size / GP_INSTRUCTION_BYTES;
     for (size_t n = 0; n < k->count; n++) {
         uint64_t word[2];
-        memcpy(word, k->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
+        gp_paths_word(paths, n, word);
         add_samples(at(k, n), GP_STALL_SELECTED, 10);
-        add_samples(&k->counts[n], GP_STALL_SHORT_SCOREBOARD, gp_scoreboards_awaited(word) ? 5 : 0);
+        if (!gp_scoreboards_awaited(word) || !waits_each_time(paths, n))
+            continue;
+        add_samples(&k->counts[n], GP_STALL_SHORT_SCOREBOARD, waits);
+        add_samples(&k->counts[n], GP_STALL_LONG_SCOREBOARD, waits);
     }
+    gp_paths_close(paths);
     repeat_loops(k);
     k->kinds = GP_ALL_COUNTS;
     take_in(k);
-    make_sample(&s, k->name);
-    set(&s, "smsp__inst_executed.sum", issue * 4 * SMS * CYCLES);
-    set(&s, "smsp__thread_inst_executed.sum", 32 * issue * 4 * SMS * CYCLES);
-    set(&s, "smsp__thread_inst_executed_pred_on.sum", 32 * issue * 4 * SMS * CYCLES);
-    assert_true(k->lines->waits->issued_special > 0.1);
-    assert_true(share_of(k, GP_WAIT_SPECIAL) < 0.25);
-    find(&f, &s, k->sources);
-    assert_int_equal(is_said(&f, "special_functions"),
-                     8 * k->lines->waits->issued_special * issue > 0.6);
+    make_sample(s, k->name);
+    set(s, "smsp__inst_executed.sum", issue * 4 * SMS * CYCLES);
+    set(s, "smsp__thread_inst_executed.sum", 32 * issue * 4 * SMS * CYCLES);
+    set(s, "smsp__thread_inst_executed_pred_on.sum", 32 * issue * 4 * SMS * CYCLES);
+    find(f, s, k->sources);
+}
+
+/* By the mix of instructions: the pipe takes one of them in the time of eight others. */
+static void a_pipe_of_conversions(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    find_running(k, &f, &s, 3);
+    assert_true(k->lines->waits->issued[GP_WAIT_SPECIAL] > 0.1);
+    assert_true(share_of(k, GP_WAIT_CONVERSIONS) < 0.25);
+    assert_int_equal(is_said(&f, "special_functions"), pipe_of(k) > 0.6);
+    forget(&f);
+}
+
+/* A kernel that has fast functions alone does with them as well as it can. */
+static void a_pipe_of_fast_functions(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    find_running(k, &f, &s, 40);
+    assert_true(share_of(k, GP_WAIT_SPECIAL) > 0.25);
+    assert_false(is_said(&f, "special_functions"));
+    assert_int_equal(is_said(&f, "waiting_for_functions"), pipe_of(k) < 0.5);
     forget(&f);
 }
 
 static void the_mix_has_special_functions(void **state)
 {
     (void)state;
+    const double issues[] = {0.9, 0.3, 0.05};
+    for (size_t i = 0; i < 3; i++) {
+        issue = issues[i];
+        assert_true(for_kernels("conversions_", a_pipe_of_conversions) > 0);
+        assert_true(for_kernels("special_", a_pipe_of_fast_functions) > 0);
+    }
+}
+
+/* Warps that wait for a unit which is busy wait for nothing that independent work would hide. */
+static const char *busy_rule;
+static enum gp_wait busy_wait;
+static double unit_cycles;
+static void a_busy_unit_is_no_advice(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    find_running(k, &f, &s, 40);
+    const double busy = unit_cycles * k->lines->waits->issued[busy_wait] * issue;
+    assert_true(share_of(k, busy_wait) > 0.25);
+    if (is_said(&f, busy_rule) != (busy < 0.5))
+        fail_msg("%s of %d: busy %.2f", k->name, k->cc, busy);
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        if (strcmp(f.findings.advice.list[i].rule->name, busy_rule) == 0)
+            assert_true(f.findings.advice.list[i].gain < 1 - busy + 1e-9);
+    forget(&f);
+}
+
+static void busy_units_are_no_latency(void **state)
+{
+    (void)state;
+    const double issues[] = {0.4, 0.1, 0.02, 0.002};
+    for (size_t i = 0; i < 4; i++) {
+        issue = issues[i];
+        busy_rule = "waiting_for_textures", busy_wait = GP_WAIT_TEXTURES, unit_cycles = 32;
+        assert_true(for_kernels("textures_", a_busy_unit_is_no_advice) > 0);
+        busy_rule = "waiting_for_exchanges", busy_wait = GP_WAIT_EXCHANGES, unit_cycles = 4;
+        assert_true(for_kernels("exchanges_", a_busy_unit_is_no_advice) > 0);
+    }
+}
+
+/* A function in full precision is a fast one afterwards, which takes the pipe its time. */
+static void a_function_stays(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    const bool quotient = strcmp(k->name, "accurate_quotient") == 0;
+    find_running(k, &f, &s, 0);
+    const double stays = k->lines->waits->issued[GP_WAIT_ACCURATE];
+    assert_int_equal(stays > 0, !quotient);
+    is_said_first(&f, "special_functions", k->name);
+    assert_true(f.findings.advice.list[0].gain < 1 - 6 * stays * issue + 1e-9);
+    forget(&f);
+}
+
+static void functions_in_full_precision_stay_functions(void **state)
+{
+    (void)state;
     issue = 0.9;
-    assert_true(for_kernels("special_", a_pipe_of_special_functions) > 0);
-    issue = 0.3;
-    assert_true(for_kernels("special_", a_pipe_of_special_functions) > 0);
+    assert_true(for_kernels("accurate_", a_function_stays) > 4);
 }
 
 /* ---- causes that no sample is needed for ----------------------------------------------------- */
@@ -382,6 +469,8 @@ int main(void)
         cmocka_unit_test(few_warps_have_their_own_advice),
         cmocka_unit_test(scattered_loads_have_their_own_advice),
         cmocka_unit_test(the_mix_has_special_functions),
+        cmocka_unit_test(busy_units_are_no_latency),
+        cmocka_unit_test(functions_in_full_precision_stay_functions),
         cmocka_unit_test(one_number_of_16_bits_at_a_time),
         cmocka_unit_test(kernels_that_read_the_hosts_memory),
     };
