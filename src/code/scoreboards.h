@@ -30,7 +30,7 @@ enum gp_awaited {
 /* The kind of an instruction, whether others wait for it or not. */
 enum gp_awaited gp_awaited_kind(const uint64_t word[2], int cc);
 
-/* Of the special ones, those that convert or round numbers: F2F, F2I, I2F, FRND. */
+/* Conversions and roundings among the special ones: F2F, F2I, I2F, FRND. */
 bool gp_is_conversion(const uint64_t word[2]);
 
 /* The scoreboards that an instruction waits for, as a bit mask, and those that it counts up. A

@@ -90,7 +90,8 @@ static unsigned origins_of(const struct function *f, size_t n)
     return f->origins[n];
 }
 
-/* What other instructions wait for where they wait for this one; GP_WAIT_COUNT: nothing of note. */
+/* The wait of instructions that need the result of this one; GP_WAIT_COUNT: none that rules name.
+ */
 static enum gp_wait wait_for(const struct finding *g, const uint64_t word[2], uint32_t n)
 {
     static const enum gp_wait waits[] = {
