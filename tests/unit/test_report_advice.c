@@ -687,6 +687,72 @@ static void misaligned_is_said_where_l2_is_the_bound(void **state)
     gp_sources_free(sources);
 }
 
+/* Lanes that are off are that share of the work, and no more, also where a warp mostly waits. */
+static void divergence_gains_the_lanes_that_are_off(void **state)
+{
+    (void)state;
+    const struct gp_instruction_counts counts[] = {
+        {.offset = 0x10, .values = {[GP_COUNT_BRANCHES] = 1000, [GP_COUNT_DIVERGENT] = 500}}};
+    struct gp_sources *sources = count_instructions("k", counts, 1);
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    set(&s, "smsp__inst_executed.sum", 0.01 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed.sum", 32 * 0.4 * 0.01 * 4 * SMS * CYCLES);
+    set(&s, "smsp__thread_inst_executed_pred_on.sum", 32 * 0.4 * 0.01 * 4 * SMS * CYCLES);
+    find(&f, &s, sources);
+    assert_string_equal(f.findings.bounds[0].name, "latency");
+    assert_true(says(&f, "divergence"));
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        if (strcmp(f.findings.advice.list[i].rule->name, "divergence") == 0)
+            assert_true(f.findings.advice.list[i].gain <= 0.6 + 1e-9);
+    forget(&f);
+    gp_sources_free(sources);
+}
+
+/* Neighbours that each thread loads anew, by so many wavefronts of L1: of 100 sectors `needed` were
+ * asked for, and `shared` wavefronts are of shared memory. */
+static void sample_neighbours(struct sample *s, double needed, double shared)
+{
+    const double wavefronts = 0.9 * SMS * CYCLES - shared, sectors = 4 * wavefronts;
+    make_sample(s, "k");
+    set(s, "smsp__sass_inst_executed_op_global_ld.sum", wavefronts);
+    set(s, "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", sectors);
+    set(s, "smsp__sass_l1tex_tags_mem_global.sum", wavefronts);
+    set(s, "smsp__sass_data_bytes_mem_global_op_ld.sum", 32 * sectors * needed / 100);
+    set(s, "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum", shared);
+    set(s, "lts__t_sectors_srcunit_tex.sum", sectors / 50);
+    set(s, "l1tex__t_sectors.sum", sectors);
+    set(s, "l1tex__t_sector_hit_rate.pct", 98);
+}
+
+static void neighbours_are_reused_where_they_are_misaligned(void **state)
+{
+    (void)state;
+    static const struct {
+        double needed, shared; /* of the wavefronts, from 0 to 1 */
+        bool is_reuse;
+    } cases[] = {{100, 0, true}, {83, 0, true}, {40, 0, false}, {83, 0.9, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct gp_instruction_counts counts[] = {
+            {.offset = 0x10,
+             .values = {[GP_COUNT_SECTORS] = 1000000,
+                        [GP_COUNT_SECTORS_IDEAL] = (uint64_t)(1e4 * cases[i].needed)}}};
+        struct gp_sources *sources = count_instructions("k", counts, 1);
+        struct sample s;
+        struct found f;
+        sample_neighbours(&s, cases[i].needed, cases[i].shared * 0.9 * SMS * CYCLES);
+        find(&f, &s, sources);
+        assert_string_equal(f.findings.bounds[0].name, "l1");
+        if (says(&f, "reuse") != cases[i].is_reuse)
+            fail_msg("case %zu", i);
+        if (cases[i].is_reuse)
+            assert_string_equal(f.findings.advice.list[0].rule->name, "reuse");
+        forget(&f);
+        gp_sources_free(sources);
+    }
+}
+
 /* The figure of the evidence is the one that the table shows, not that over its ceiling. */
 static void waiting_names_the_use_of_the_busiest_unit(void **state)
 {
@@ -1760,6 +1826,8 @@ int main(void)
         cmocka_unit_test(one_atomic_for_each_block_is_no_defect),
         cmocka_unit_test(products_that_wait_are_for_tensor_cores),
         cmocka_unit_test(misaligned_is_said_where_l2_is_the_bound),
+        cmocka_unit_test(divergence_gains_the_lanes_that_are_off),
+        cmocka_unit_test(neighbours_are_reused_where_they_are_misaligned),
         cmocka_unit_test(waiting_names_the_use_of_the_busiest_unit),
         cmocka_unit_test(one_lane_at_work_is_said_under_any_bound),
         cmocka_unit_test(small_blocks_matter_where_there_are_many),
