@@ -135,18 +135,14 @@ static void quotients(bool before)
 }
 
 // ---- 5 halves: one number of 16 bits at a time --------------------------------------------------------------
+// Of several sums in a thread the compiler packs two into one register by itself, so there is one.
 template <class T> __device__ void compute_halves(T *out, const T *in, size_t i, int rounds)
 {
-    T a[4], b = in[i];
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        a[k] = in[i + k];
-#pragma unroll 1
+    T a = in[i], b = in[i + 1];
+#pragma unroll 4
     for (int r = 0; r < rounds; r++)
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            a[k] = a[k] * b + a[k]; // defect: halves
-    out[i] = a[0] + a[1] + a[2] + a[3];
+        a = a * b + a; // defect: halves
+    out[i] = a;
 }
 __global__ void halves_before(half *out, const half *in, int rounds)
 {
@@ -206,21 +202,27 @@ static void one_more(bool before)
         one_more_kernel<<<2 * sms + before, 1024>>>(out, 20000);
 }
 
-// ---- 8 list: each thread follows links, and four lists at a time ------------------------------------------------
-template <int LISTS> __device__ int follow(const int *next, int steps, int threads)
+// ---- 8 list: each thread follows eight lists, one after the other, and all at a time -----------------------------
+// The lists of all threads at a time are as many as DRAM needs; those of fewer wait for it still.
+#define LISTS 8
+template <int AT_A_TIME> __device__ int follow(const int *next, int steps, int threads)
 {
-    int at[LISTS], sum = 0;
-#pragma unroll
-    for (int l = 0; l < LISTS; l++)
-        at[l] = blockIdx.x * blockDim.x + threadIdx.x + l * threads;
+    int sum = 0;
 #pragma unroll 1
-    for (int s = 0; s < steps; s++)
+    for (int first = 0; first < LISTS; first += AT_A_TIME) {
+        int at[AT_A_TIME];
 #pragma unroll
-        for (int l = 0; l < LISTS; l++)
-            at[l] = next[at[l]]; // defect: list
+        for (int l = 0; l < AT_A_TIME; l++)
+            at[l] = blockIdx.x * blockDim.x + threadIdx.x + (first + l) * threads;
+#pragma unroll 1
+        for (int s = 0; s < steps; s++)
 #pragma unroll
-    for (int l = 0; l < LISTS; l++)
-        sum += at[l];
+            for (int l = 0; l < AT_A_TIME; l++)
+                at[l] = next[at[l]]; // defect: list
+#pragma unroll
+        for (int l = 0; l < AT_A_TIME; l++)
+            sum += at[l];
+    }
     return sum;
 }
 __global__ void list_before(int *out, const int *next, int steps, int threads)
@@ -229,7 +231,7 @@ __global__ void list_before(int *out, const int *next, int steps, int threads)
 }
 __global__ void list_after(int *out, const int *next, int steps, int threads)
 {
-    out[blockIdx.x * blockDim.x + threadIdx.x] = follow<4>(next, steps, threads);
+    out[blockIdx.x * blockDim.x + threadIdx.x] = follow<LISTS>(next, steps, threads);
 }
 // A permutation of the numbers to n, a power of two: neighbours stay neighbours, rows of 32 are far apart.
 __global__ void link(int *next, int n)
@@ -243,10 +245,7 @@ static void list(bool before)
     int *next = allocate<int>(n), *out = allocate<int>((size_t)sms * 4 * 256);
     link<<<sms * 8, 256>>>(next, n);
     for (int i = 0; i < LAUNCHES; i++)
-        if (before)
-            list_before<<<sms * 4, 256>>>(out, next, 200, sms * 4 * 256);
-        else
-            list_after<<<sms, 256>>>(out, next, 200, sms * 256);
+        (before ? list_before : list_after)<<<sms * 4, 256>>>(out, next, 100, sms * 4 * 256);
 }
 
 // ---- 9 indirect: an index is loaded, and then its number -------------------------------------------------------
@@ -366,7 +365,7 @@ static void stages(bool before)
         (before ? stages_before : stages_after)<<<sms, 256>>>(out, in, tiles);
 }
 
-// ---- 12 exchange: a chain of exchanges between lanes, and eight chains ----------------------------------------------
+// ---- 12 exchange: a chain of exchanges between lanes in few warps, and eight chains in eight times as many ----------------------------------------------
 template <int CHAINS> __device__ float exchange(int rounds)
 {
     float x[CHAINS], sum = 0;
@@ -393,9 +392,12 @@ __global__ void exchange_after(float *out, int rounds)
 }
 static void exchange_case(bool before)
 {
-    float *out = allocate<float>((size_t)sms * 128);
+    float *out = allocate<float>((size_t)sms * 8 * 128);
     for (int i = 0; i < LAUNCHES; i++)
-        (before ? exchange_before : exchange_after)<<<sms, 128>>>(out, 16000);
+        if (before)
+            exchange_before<<<sms, 128>>>(out, 16000);
+        else
+            exchange_after<<<sms * 8, 128>>>(out, 16000 / 8);
 }
 
 // ---- 13 answers: one atomic operation on global memory after the other, for its answer --------------------------------
@@ -498,15 +500,17 @@ static void neighbours(bool before)
             neighbours_after<<<n / 1024, 256>>>(out, in, n);
 }
 
-// ---- 16 texels: a chain of fetches from a texture, and eight chains ------------------------------------------------------
+// ---- 16 texels: a chain of fetches from a texture in few warps, and eight chains in sixteen times as many ------------------------------------------------------
+#define TEXELS (1 << 20)
+// The compiler gives the line of the loop to a fetch in it.
 template <int CHAINS> __device__ int fetch(cudaTextureObject_t next, int steps)
 {
     int at[CHAINS], sum = 0;
 #pragma unroll
     for (int c = 0; c < CHAINS; c++)
-        at[c] = (blockIdx.x * blockDim.x + threadIdx.x) * CHAINS + c;
+        at[c] = ((blockIdx.x * blockDim.x + threadIdx.x) * CHAINS + c) % TEXELS;
 #pragma unroll 1
-    for (int s = 0; s < steps; s++)
+    for (int s = 0; s < steps; s++) // defect: texels
 #pragma unroll
         for (int c = 0; c < CHAINS; c++)
             at[c] = tex1Dfetch<int>(next, at[c]); // defect: texels
@@ -525,18 +529,20 @@ __global__ void texels_after(int *out, cudaTextureObject_t next, int steps)
 }
 static void texels(bool before)
 {
-    const int n = 1 << 20;
-    int *next = allocate<int>(n), *out = allocate<int>((size_t)sms * 128);
-    link<<<sms, 256>>>(next, n);
+    int *next = allocate<int>(TEXELS), *out = allocate<int>((size_t)sms * 16 * 128);
+    link<<<sms, 256>>>(next, TEXELS);
     cudaResourceDesc resource = {};
     cudaTextureDesc description = {};
     cudaTextureObject_t texture;
     resource.resType = cudaResourceTypeLinear;
-    resource.res.linear = {next, cudaCreateChannelDesc<int>(), n * sizeof(int)};
+    resource.res.linear = {next, cudaCreateChannelDesc<int>(), TEXELS * sizeof(int)};
     description.readMode = cudaReadModeElementType;
     CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
     for (int i = 0; i < LAUNCHES; i++)
-        (before ? texels_before : texels_after)<<<sms, 128>>>(out, texture, 1600);
+        if (before)
+            texels_before<<<sms, 128>>>(out, texture, 3200);
+        else
+            texels_after<<<sms * 16, 128>>>(out, texture, 3200 / 16);
 }
 
 // ---- 17 unrolled: code that is larger than the caches of instructions -------------------------------------------------------
@@ -611,7 +617,7 @@ static const Case cases[] = {
     {"histogram", "waiting_for_shared_atomics", true, histogram, nullptr, "full"},
     {"stages", "waiting_for_copies", true, stages, nullptr, "full"},
     {"exchange", "waiting_for_exchanges", true, exchange_case, nullptr, "full"},
-    {"answers", "waiting_for_atomics", true, answers, nullptr, "full"},
+    {"answers", "atomics", true, answers, nullptr, "full"},
     {"sleep", "sleeping", true, sleep_case, nullptr, "full"},
     {"neighbours", "reuse", true, neighbours, nullptr, "full"},
     {"texels", "waiting_for_textures", true, texels, nullptr, "full"},
