@@ -45,8 +45,10 @@
 #define PLAN_PART 0.02
 #define PLAN_LEAST 16
 #define PLAN_STEPS 24
-/* Launches of a group that need not be asked for: this part of those so far. */
+/* Launches of a group that need not be asked for: this part of those so far; and where the money
+ * does not even pay for a time. */
 #define SKIP_PART 32
+#define SKIP_PART_OF_POOR 4
 #define MOST_SKIPS 255
 
 double worth_error(double scatter, double values)
@@ -294,8 +296,9 @@ enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const s
         choice = GP_ONLY_TIMED;
     spend(r, g, choice, p);
     *skips = 0;
+    const unsigned part = money->left < p->timing ? SKIP_PART_OF_POOR : SKIP_PART;
     if (choice == GP_ONLY_COUNTED)
-        *skips = (unsigned)fmin(MOST_SKIPS, (double)(g->launches / SKIP_PART));
+        *skips = (unsigned)fmin(MOST_SKIPS, (double)(g->launches / part));
     return choice;
 }
 
