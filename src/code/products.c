@@ -1,5 +1,6 @@
 #include "code/products.h"
 
+#include "code/registers.h"
 #include "code/word_flow.h"
 
 #include <stdint.h>
@@ -35,27 +36,6 @@ static struct operands operands_of(const uint64_t word[2])
                              .addend = gp_bits(word, 64, 8)};
 }
 
-/* How many registers an instruction writes from its result on. */
-static unsigned written(enum gp_word_kind kind, const struct gp_instruction *i, unsigned opcode)
-{
-    switch (kind) {
-    case NOTHING:
-    case COMPARISON:
-    case STORE:
-    case TO_UNIFORM:
-    case SPECIAL_UNIFORM:
-        return 0;
-    case LOAD:
-    case CONSTANT:
-        return i->bytes > 4 ? i->bytes / 4u : 1;
-    case DOUBLE:
-    case WIDE:
-        return 2;
-    default:
-        return opcode == LDSM ? MOST_IN_ROW : 1;
-    }
-}
-
 static bool is_load(const struct gp_instruction *i, unsigned opcode)
 {
     return i->op == GP_OP_LD || i->op == GP_OP_LDG || i->op == GP_OP_LDS || opcode == LDSM ||
@@ -71,10 +51,9 @@ static bool was_loaded(const void *code, size_t at, int cc, unsigned reg)
         uint64_t word[2];
         read_word(word, code, at);
         const struct gp_instruction i = gp_instruction_decode((const char *)code + at, cc);
-        unsigned opcode = gp_bits(word, 0, 9), result = gp_bits(word, 16, 8);
-        unsigned count = written(gp_word_kind_of(word, &i, cc), &i, opcode);
-        if (reg >= result && reg < result + count)
-            return is_load(&i, opcode);
+        const struct gp_register_range written = gp_registers_written(word, cc);
+        if (reg >= written.first && reg < written.first + written.count)
+            return is_load(&i, gp_bits(word, 0, 9));
     }
     return false;
 }

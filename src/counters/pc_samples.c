@@ -183,6 +183,14 @@ static void disable(CUcontext context)
         gp_cupti_lose(why); /* no profiler may be enabled beside it: the process would die */
 }
 
+/* Behind cuptiFinalize they begin again only where they are ended once more. */
+static void end_profilers(void)
+{
+    struct gp_reason why;
+    if (!profiler_end(&why))
+        gp_cupti_lose(why);
+}
+
 /* The configuration of the SASS metrics outlives the end of CUPTI. One that was unset before it
  * cannot be set again. */
 bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why)
@@ -192,21 +200,26 @@ bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why)
         return false;
     if (last)
         sass_sessions_end();
-    if (!profiler_end(why) || gp_cupti_failed("cuptiFinalize", gp_cupti.cuptiFinalize(), why) ||
-        !enable(context, why))
+    if (!profiler_end(why) || gp_cupti_failed("cuptiFinalize", gp_cupti.cuptiFinalize(), why))
         return false;
-    if (find_reasons(context, why))
+    const bool enabled = enable(context, why);
+    if (enabled && find_reasons(context, why))
         return true;
-    disable(context);
+    if (enabled)
+        disable(context);
+    end_profilers();
     return false;
 }
 
 void gp_pc_samples_close(CUcontext context)
 {
-    struct gp_reason why;
     disable(context);
-    if (!profiler_end(&why))
-        gp_cupti_lose(why);
+    end_profilers();
+}
+
+void gp_pc_samples_abandon(void)
+{
+    gp_cupti_lose(GP_REASON_TEXT(BESIDE_WORK, "a kernel that was sampled did not end"));
 }
 
 /* Each SM is sampled once in a period. */

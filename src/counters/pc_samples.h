@@ -22,6 +22,10 @@
 bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why);
 void gp_pc_samples_close(CUcontext context);
 
+/* A kernel runs on, or the context has failed: CUPTI goes on sampling, and no session may come any
+ * more. */
+void gp_pc_samples_abandon(void);
+
 /* The binary logarithm of the cycles between two samples of an SM, for a launch that takes so many
  * cycles on so many SMs: some ten thousand samples come. */
 unsigned gp_pc_samples_period(double cycles, unsigned sms);

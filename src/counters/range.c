@@ -74,7 +74,7 @@ static bool range_come(struct gp_collection *collection, struct gp_reason *why)
 {
     struct gp_range_collection *c = range_collection_of(collection);
     const struct gp_batch_facts before = c->base.facts;
-    if (!gp_profiler_initialize(why))
+    if (!gp_cupti_find(why) || !gp_profiler_initialize(why))
         return false;
     /* Whether the counters are free shows when they are taken. */
     if (!range_collection_open_session(c, why) || !range_session_start(c->session, why))

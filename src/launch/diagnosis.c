@@ -4,7 +4,9 @@
  *
  * By default it is taken where it is a small part of the time that measuring took, of the kernels
  * that take most of the time of a batch: in the last act of the process, or where they take half of
- * it. With --diagnosis full every kernel that can be held is sampled. Used with the gate locked. */
+ * it. With --diagnosis full every kernel that can be replayed is sampled. Used with the gate
+ * locked.
+ */
 #include "launch/inside.h"
 
 #include "base/added_time.h"
@@ -29,7 +31,7 @@
  * take so much of its time. */
 #define LEAST_NEW 0.5
 
-/* Seconds, by docs/performance.md: to begin and end; to count again; for a run beside the kernel's
+/* Seconds, by docs/decisions.md: to begin and end; to count again; for a run beside the kernel's
  * own time and that of its copies. */
 #define LAST_ACT 0.15
 #define COUNT_AGAIN 0.25
@@ -63,7 +65,7 @@ static bool may_be_sampled(const struct gp_measurement *m)
 {
     return m->member.state != GP_LAUNCH_LAUNCHED && m->member.state != GP_LAUNCH_GIVEN_UP &&
            m->runs > 0 && m->member.run.native_ms > 0 && !m->broken_off.cause &&
-           !m->member.run.unsure && !tally_kernel_is_diagnosed(m->kernel->name);
+           !m->member.run.unsure && !tally_kernel_is(m->kernel->name, GP_KERNEL_DIAGNOSED);
 }
 
 /* By kernel, those with most of the time first. */
@@ -170,7 +172,7 @@ static enum outcome sample_launch(struct gp_measurement *m, struct gp_reason *wh
     uint64_t all = 0, samples = 0;
     unsigned runs = 0;
     enum outcome outcome;
-    tally_kernel_diagnosed(m->kernel->name);
+    tally_kernel_note(m->kernel->name, GP_KERNEL_DIAGNOSED);
     do {
         outcome = sample_run(m, &samples, why);
         all += samples;
@@ -191,6 +193,8 @@ static void sample(struct gp_context *c, const struct chosen *list, size_t count
         outcome = sample_launch(list[i].launch, &why);
     if (open && context_goes_on(c))
         gp_pc_samples_close(c->handle);
+    else if (open)
+        gp_pc_samples_abandon();
     diagnosis.over = outcome == NO_MORE;
     if (diagnosis.over)
         gp_say_limited(&said, 1, "not all instructions were sampled: %s", why.text);

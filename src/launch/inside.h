@@ -421,12 +421,11 @@ unsigned tallies_kernels(void);
 /* The sum of all counts so far. From any thread. */
 uint64_t tallies_launches(void);
 
-/* A launch of the kernel was counted; whether one was, on any GPU. */
-void tally_kernel_counted(const char *kernel);
-bool tally_kernel_is_counted(const char *kernel);
-/* A launch of the kernel was chosen for samples; whether one was. */
-void tally_kernel_diagnosed(const char *kernel);
-bool tally_kernel_is_diagnosed(const char *kernel);
+/* Notes of a kernel, on any GPU: a launch of it was counted; one was chosen for samples. Of a
+ * kernel without a tally both are true. */
+enum gp_kernel_note { GP_KERNEL_COUNTED, GP_KERNEL_DIAGNOSED, GP_KERNEL_NOTES };
+void tally_kernel_note(const char *kernel, enum gp_kernel_note note);
+bool tally_kernel_is(const char *kernel, enum gp_kernel_note note);
 
 /* ---- sampling (sampling.c) ------------------------------------------------------------------- */
 

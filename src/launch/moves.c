@@ -179,7 +179,7 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
 static bool has_new_kernel(const struct gp_context *c)
 {
     const struct gp_measurement *m = c->launches;
-    while (m && (!m->kernel_name || tally_kernel_is_counted(m->kernel_name)))
+    while (m && (!m->kernel_name || tally_kernel_is(m->kernel_name, GP_KERNEL_COUNTED)))
         m = m->next;
     return m != NULL;
 }

@@ -144,7 +144,7 @@ static void record(struct gp_measurement *m)
 {
     read_and(take_whole, m);
     if (!m->record.skipped.cause)
-        tally_kernel_counted(m->kernel_name);
+        tally_kernel_note(m->kernel_name, GP_KERNEL_COUNTED);
     m->since = 0;
 }
 

@@ -259,7 +259,7 @@ bool step_is_permitted(struct gp_measurement *m, const struct gp_step *step)
     if (!limit_is_set() || !step->member)
         return true;
     double seconds = step->ms / 1e3;
-    if (gp_step_is_instrumented(step->kind) && !tally_kernel_is_counted(m->kernel->name))
+    if (gp_step_is_instrumented(step->kind) && !tally_kernel_is(m->kernel->name, GP_KERNEL_COUNTED))
         seconds = fmax(seconds, limit_predicts(GP_LIMIT_KERNEL));
     if (limit_permits_in_drain(seconds))
         return true;

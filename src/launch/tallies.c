@@ -23,8 +23,7 @@ struct hashed_tally {
 
 struct named_kernel {
     struct hashed_tally *tallies;
-    bool counted;   /* a launch of it was */
-    bool diagnosed; /* the same */
+    bool noted[GP_KERNEL_NOTES];
     struct gp_kernel_worth worth;
     UT_hash_handle hh;
     char name[];
@@ -169,40 +168,22 @@ unsigned tallies_kernels(void)
     return known;
 }
 
-void tally_kernel_counted(const char *name)
+void tally_kernel_note(const char *name, enum gp_kernel_note note)
 {
     pthread_mutex_lock(&lock);
     struct named_kernel *kernel = known_kernel(name);
     if (kernel)
-        kernel->counted = true;
+        kernel->noted[note] = true;
     pthread_mutex_unlock(&lock);
 }
 
-bool tally_kernel_is_counted(const char *name)
+bool tally_kernel_is(const char *name, enum gp_kernel_note note)
 {
     pthread_mutex_lock(&lock);
     const struct named_kernel *kernel = known_kernel(name);
-    const bool counted = !kernel || kernel->counted;
+    const bool noted = !kernel || kernel->noted[note];
     pthread_mutex_unlock(&lock);
-    return counted;
-}
-
-void tally_kernel_diagnosed(const char *name)
-{
-    pthread_mutex_lock(&lock);
-    struct named_kernel *kernel = known_kernel(name);
-    if (kernel)
-        kernel->diagnosed = true;
-    pthread_mutex_unlock(&lock);
-}
-
-bool tally_kernel_is_diagnosed(const char *name)
-{
-    pthread_mutex_lock(&lock);
-    const struct named_kernel *kernel = known_kernel(name);
-    const bool diagnosed = !kernel || kernel->diagnosed;
-    pthread_mutex_unlock(&lock);
-    return diagnosed;
+    return noted;
 }
 
 uint64_t tallies_launches(void)

@@ -133,21 +133,39 @@ static void forget_one(struct gp_divided *d, enum change change)
     d->near_to = 0;
 }
 
-/* Forgets the contents of those that overlap. */
-static bool forget(uint64_t address, uint64_t bytes, enum change change)
+/* Forgets the contents of those that are meant, where they lie; true where launches wait for the
+ * next check of one of them. */
+static bool forget_those(bool (*is_meant)(struct gp_divided *d, const void *of), const void *of,
+                         enum change change)
 {
     bool pending = false;
     struct gp_divided *d;
     pthread_mutex_lock(&lock);
     DL_FOREACH(all, d)
     {
-        if (bytes && !overlaps(d, address, bytes))
+        if (!is_meant(d, of))
             continue;
         pending = pending || d->pending;
         forget_one(d, change);
     }
     pthread_mutex_unlock(&lock);
     return pending;
+}
+
+struct span {
+    uint64_t address, bytes; /* bytes 0: all memory */
+};
+
+static bool is_in_span(struct gp_divided *d, const void *span)
+{
+    const struct span *s = span;
+    return !s->bytes || overlaps(d, s->address, s->bytes);
+}
+
+static bool forget(uint64_t address, uint64_t bytes, enum change change)
+{
+    const struct span span = {address, bytes};
+    return forget_those(is_in_span, &span, change);
 }
 
 bool gp_divided_any(void)
@@ -207,13 +225,21 @@ bool gp_divided_all_written(void)
     return gp_divided_any() && forget(0, 0, WRITTEN_NEAR);
 }
 
+struct words {
+    const void *bytes;
+    size_t size;
+};
+
 /* True where a word is an address of it, or its end: a launch may go back from there. */
-static bool is_led_to(struct gp_divided *d, const void *bytes, size_t size)
+static bool is_led_to(struct gp_divided *d, const void *words)
 {
+    const struct words *w = words;
     bool led = false;
     uint64_t word;
-    for (size_t at = 0; at + sizeof(word) <= size; at++) {
-        memcpy(&word, (const char *)bytes + at, sizeof(word));
+    if (!d->known && !d->pending)
+        return false;
+    for (size_t at = 0; at + sizeof(word) <= w->size; at++) {
+        memcpy(&word, (const char *)w->bytes + at, sizeof(word));
         if (word < d->start || word > d->end)
             continue;
         reach_to(d, word);
@@ -224,25 +250,17 @@ static bool is_led_to(struct gp_divided *d, const void *bytes, size_t size)
 
 bool gp_divided_led_written(const void *bytes, size_t size)
 {
-    bool pending = false;
-    struct gp_divided *d;
-    if (!gp_divided_any())
-        return false;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(all, d)
-    {
-        if ((!d->known && !d->pending) || !is_led_to(d, bytes, size))
-            continue;
-        pending = pending || d->pending;
-        forget_one(d, WRITTEN_NEAR);
-    }
-    pthread_mutex_unlock(&lock);
-    return pending;
+    const struct words words = {bytes, size};
+    return gp_divided_any() && forget_those(is_led_to, &words, WRITTEN_NEAR);
 }
 
-static bool is_reached(const struct gp_reached *r, const struct gp_divided *d)
+static bool is_reached_of_others(struct gp_divided *d, const void *snapshot)
 {
+    const struct gp_snapshot *s = snapshot;
+    const struct gp_reached *r = &s->reached;
     bool reached = false;
+    if (d->owner == s || (!d->known && !d->pending))
+        return false;
     for (size_t i = 0; i < r->count && !reached; i++) {
         const struct gp_range *range = &r->ranges.ranges[r->list[i]];
         reached = overlaps(d, range->start, range->end - range->start);
@@ -252,20 +270,7 @@ static bool is_reached(const struct gp_reached *r, const struct gp_divided *d)
 
 bool gp_snapshot_writes_to_others(const struct gp_snapshot *s)
 {
-    bool pending = false;
-    struct gp_divided *d;
-    if (!gp_divided_any())
-        return false;
-    pthread_mutex_lock(&lock);
-    DL_FOREACH(all, d)
-    {
-        if (d->owner == s || (!d->known && !d->pending) || !is_reached(&s->reached, d))
-            continue;
-        pending = pending || d->pending;
-        forget_one(d, WRITTEN_NEAR);
-    }
-    pthread_mutex_unlock(&lock);
-    return pending;
+    return gp_divided_any() && forget_those(is_reached_of_others, s, WRITTEN_NEAR);
 }
 
 bool gp_divided_is_freed(CUdeviceptr address, uint64_t bytes)

@@ -97,6 +97,19 @@ samples() {
     grep -q "not all instructions were sampled" "$log"
 }
 
+@test "kernels behind samples that were refused, or that do not end" {
+    kernels="vector_add in_place sum_shared matrix_row matrix_column predicated one_lane"
+    for call in cuptiPCSamplingEnable cuptiPCSamplingDisable; do
+        # shellcheck disable=SC2086
+        GPUPROF_DIAGNOSIS=full GPUPROF_MEMORY=300K GPUSIM_FAILS=$call@1 \
+            same_with_and_without "$programs/snippets_linked" $kernels
+        cp "$profile" "$BATS_TEST_TMPDIR/$call"
+    done
+    # Refused, they are over, and all is counted. Where CUPTI goes on sampling nothing is counted any more.
+    [ "$(grep '"type":"launch"' "$BATS_TEST_TMPDIR/cuptiPCSamplingEnable" | grep -vc '"dram__bytes_read.sum":[0-9]')" -eq 0 ]
+    [ "$(grep '"type":"launch"' "$BATS_TEST_TMPDIR/cuptiPCSamplingDisable" | grep -vc '"dram__bytes_read.sum":[0-9]')" -gt 0 ]
+}
+
 @test "CUPTI cannot count again behind samples: launches are timed, and nothing is wrong" {
     GPUPROF_DIAGNOSIS=full GPUSIM_FAILS=cuptiProfilerInitialize@2+ same_with_and_without "$programs/changes_linked" freed
     [ "$(launches | wc -l)" -eq 12 ]
