@@ -135,6 +135,11 @@ void gp_collectors_end(void);
 /* Whether the driver serves our copy of CUPTI, as far as is known. From any thread. */
 bool gp_collectors_have_driver(void);
 
+/* Has CUPTI leave the driver, while no collection has a session and nothing of ours runs: each
+ * launch of the program is quicker then. It comes again with the next session. False with the
+ * reason in *why. */
+bool gp_collectors_detach(struct gp_reason *why);
+
 /* Facts of a device that only CUPTI knows: the chip's name, CUPTI's version. Empty and 0 where it
  * does not say. */
 void gp_collector_describe(struct gp_device *device);

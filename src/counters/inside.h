@@ -388,13 +388,14 @@ void cost_learn_pass(struct gp_instrumenting_cost *cost, bool by_range, const st
 /* To go on to the Range Profiler's pass, or back from there, took so many. */
 void cost_learn_step(struct gp_instrumenting_cost *cost, bool there, double took_ms);
 
-/* ---- the configuration of the Range Profiler (range_config.c) -------------------------------- */
+/* ---- CUPTI's hold on the driver (attachment.c) ----------------------------------------------- */
 
-/* True once CUPTI's profiler was initialized. From any thread. */
+/* True once CUPTI's profiler was initialized; and behind gp_collectors_detach, until it is again.
+ * From any thread. */
 bool profiler_is_initialized(void);
+bool profiler_is_detached(void);
 
-/* Deinitializes it: no session is open. */
-bool profiler_end(struct gp_reason *why);
+/* ---- the configuration of the Range Profiler (range_config.c) -------------------------------- */
 
 /* True for counters of instrumented code. */
 bool counter_is_instrumented(const char *name);

@@ -1,5 +1,6 @@
 #include "counters/pc_samples.h"
 
+#include "counters/collector.h"
 #include "counters/inside.h"
 
 #include <math.h>
@@ -183,14 +184,6 @@ static void disable(CUcontext context)
         gp_cupti_lose(why); /* no profiler may be enabled beside it: the process would die */
 }
 
-/* Behind cuptiFinalize they begin again only where they are ended once more. */
-static void end_profilers(void)
-{
-    struct gp_reason why;
-    if (!profiler_end(&why))
-        gp_cupti_lose(why);
-}
-
 /* The configuration of the SASS metrics outlives the end of CUPTI. One that was unset before it
  * cannot be set again. */
 bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why)
@@ -200,21 +193,19 @@ bool gp_pc_samples_open(CUcontext context, bool last, struct gp_reason *why)
         return false;
     if (last)
         sass_sessions_end();
-    if (!profiler_end(why) || gp_cupti_failed("cuptiFinalize", gp_cupti.cuptiFinalize(), why))
+    if (!gp_collectors_detach(why))
         return false;
     const bool enabled = enable(context, why);
     if (enabled && find_reasons(context, why))
         return true;
     if (enabled)
         disable(context);
-    end_profilers();
     return false;
 }
 
 void gp_pc_samples_close(CUcontext context)
 {
     disable(context);
-    end_profilers();
 }
 
 void gp_pc_samples_abandon(void)

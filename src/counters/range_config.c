@@ -4,32 +4,8 @@
 #include "counters/inside.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-static atomic_bool initialized;
-
-bool gp_profiler_initialize(struct gp_reason *why)
-{
-    if (atomic_load(&initialized))
-        return true;
-    GP_CUPTI_PARAMS(CUpti_Profiler_Initialize, p);
-    atomic_store(&initialized, !GP_CUPTI_FAILED(cuptiProfilerInitialize, p, why));
-    return atomic_load(&initialized);
-}
-
-bool profiler_end(struct gp_reason *why)
-{
-    GP_CUPTI_PARAMS(CUpti_Profiler_DeInitialize, p);
-    atomic_store(&initialized, false);
-    return !GP_CUPTI_FAILED(cuptiProfilerDeInitialize, p, why);
-}
-
-bool profiler_is_initialized(void)
-{
-    return atomic_load(&initialized);
-}
 
 bool counter_is_instrumented(const char *name)
 {

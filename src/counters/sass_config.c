@@ -120,15 +120,17 @@ void sass_sessions_leave(CUcontext context, bool at_rest)
         if (!configs[device].context || configs[device].context != context)
             continue;
         /* Later it would be memory of a context that is gone. */
-        if (at_rest)
+        struct gp_reason why;
+        if (at_rest && gp_profiler_initialize(&why))
             unset(device);
         configs[device].context = NULL;
     }
 }
 
+/* CUPTI has nothing to end where it has left the driver. */
 void sass_sessions_end(void)
 {
     for (uint32_t device = 0; device < GP_MAX_DEVICES; device++)
-        if (configs[device].context)
+        if (configs[device].context && !profiler_is_detached())
             unset(device);
 }

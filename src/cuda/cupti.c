@@ -16,7 +16,7 @@ struct gp_cupti gp_cupti;
 /* The answer of a search. */
 struct found {
     struct gp_cupti functions;
-    bool has_ranges, has_host_lists, has_sass, has_samples, has_events;
+    bool has_ranges, has_host_lists, has_sass, has_samples, can_detach, has_events;
     uint32_t version;
     void *handle;
     struct gp_reason reason; /* why there is none */
@@ -33,7 +33,8 @@ static struct found found;    /* constant once `searched`; its functions are in 
 static bool find_functions(struct found *f, void *handle)
 {
     bool common = true;
-    f->has_ranges = f->has_host_lists = f->has_sass = f->has_samples = f->has_events = true;
+    f->has_ranges = f->has_host_lists = f->has_sass = f->has_samples = f->can_detach = true;
+    f->has_events = true;
 #define FIND(function, complete)                                         \
     *(void **)&f->functions.function = gp_real_dlsym(handle, #function); \
     complete = complete && f->functions.function;
@@ -42,6 +43,7 @@ static bool find_functions(struct found *f, void *handle)
 #define HOST(function) FIND(function, f->has_host_lists)
 #define SASS(function) FIND(function, f->has_sass)
 #define SAMPLE(function) FIND(function, f->has_samples)
+#define DETACH(function) FIND(function, f->can_detach)
 #define EVENT(function) FIND(function, f->has_events)
 #include "cuda/cupti.def"
     return common && (f->has_ranges || f->has_events);
@@ -64,7 +66,12 @@ bool gp_cupti_has_sass(void)
 
 bool gp_cupti_has_samples(void)
 {
-    return found.has_samples;
+    return found.has_samples && found.can_detach;
+}
+
+bool gp_cupti_can_detach(void)
+{
+    return found.can_detach;
 }
 
 bool gp_cupti_has_events(void)

@@ -44,6 +44,7 @@ struct gp_cupti {
 #define HOST(function) CUPTI(function)
 #define SASS(function) CUPTI(function)
 #define SAMPLE(function) CUPTI(function)
+#define DETACH(function) CUPTI(function)
 #define EVENT(function) CUPTI(function)
 #include "cuda/cupti.def"
 };
@@ -75,6 +76,7 @@ bool gp_cupti_has_ranges(void);
 bool gp_cupti_has_host_lists(void);
 bool gp_cupti_has_sass(void);
 bool gp_cupti_has_samples(void);
+bool gp_cupti_can_detach(void);
 bool gp_cupti_has_events(void);
 
 /* cuptiGetVersion's number; 0 before it is found. */

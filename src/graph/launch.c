@@ -333,6 +333,7 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .call = {.stream = stream, .per_thread_stream = per_thread_stream, .run = run_whole},
         .exec = exec,
         .real = real};
+    gp_detach_counts_launch();
     if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
     if (!is_in_window(&w))

@@ -46,6 +46,7 @@
         CUresult result = gp_cuda.symbol arguments;                 \
         gp_host_call_ends(&wait, GP_HOST_WAIT, 0, result);          \
         gp_timed_waited();                                          \
+        gp_detach_at_rest();                                        \
         return result;                                              \
     }
 
@@ -81,6 +82,7 @@ static bool host_waits(const char *base, enum gp_copy_kind kind, CUdeviceptr to,
         gp_launch_after_write();                                                        \
         gp_gate_leave_cancellable();                                                    \
         gp_timed_waited(); /* it may have waited */                                     \
+        gp_detach_at_rest();                                                            \
         return result;                                                                  \
     }
 

@@ -358,6 +358,8 @@ bool limit_permits(double seconds);
 bool limit_permits_as_usual(double seconds);
 /* Whether a drain may go on, which has begun, with a step that takes so long. */
 bool limit_permits_in_drain(double seconds);
+/* The session comes. Launches that wait for one that was detached have paid for it. */
+bool limit_permits_switch(void);
 
 double limit_predicts(enum gp_limit_step step);
 double limit_usual(enum gp_limit_step step);
@@ -920,6 +922,20 @@ bool contexts_retire(const struct gp_program_change *change, bool *may_replay);
  * made, and it is kept until that is over. With the gate locked, or queued for it. */
 bool contexts_keep(const struct gp_program_change *change);
 
+/* ---- CUPTI is detached (detach.c) ------------------------------------------------------------ */
+
+/* A session has come, which took so long. The gate is locked. */
+void detach_session_came(double seconds);
+/* A launch is measured. */
+void detach_launch_measured(void);
+/* Whether the launch that passes is one of which the driver's time is to be known; and that. */
+bool detach_times_launch(void);
+void detach_launch_took(double seconds);
+/* True where CUPTI has gone, and comes again with the next session. From any thread. */
+bool detached(void);
+/* The seconds that launches took longer so far as CUPTI was there, as far as is known. */
+double detach_seconds(void);
+
 /* ---- the session goes from context to context (moves.c) -------------------------------------- */
 
 /* Makes the current context, which is idle (CUPTI waits for it), ready to collect: its launches can
@@ -939,6 +955,10 @@ bool context_may_have_session(const struct gp_context *context, bool in_need);
 bool context_fetches_session(struct gp_context *context, bool in_need);
 /* The session comes to the context at that time at the earliest, as far as is known. */
 double context_awaits_session(const struct gp_context *context);
+
+/* Ends the stays of the session with all contexts that have it. False where something is at work in
+ * one of them; unless it may wait, also where launches wait there to be read. */
+bool contexts_leave_sessions(bool may_wait);
 
 /* A launch is made there. */
 void context_notes_launch(struct gp_context *context);

@@ -1,5 +1,6 @@
 #include "launch/kernels.h"
 
+#include "base/added_time.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mix.h"
@@ -135,7 +136,10 @@ static struct gp_kernel *make(CUfunction handle)
     if (!k)
         return NULL;
     k->handle = handle;
+    /* The driver loads the kernel, as its first launch would do: that is the program's time. */
+    gp_added_pauses();
     const char *name = ask_name(handle, &k->function);
+    gp_added_resumes();
     k->name = strdup(name);
     if (!k->name) {
         free(k);

@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include "base/added_time.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "gate/blocking.h"
 #include "gate/captures.h"
@@ -299,8 +300,12 @@ static CUresult pass_unending(const struct gp_launch *call)
 
 static CUresult run_passing(const struct gp_launch *call)
 {
+    const bool timed = detach_times_launch();
     gp_gate_enter_cancellable();
+    const double began = timed ? gp_clock_seconds() : 0;
     CUresult result = run_programs(call);
+    if (timed)
+        detach_launch_took(gp_clock_seconds() - began);
     gp_gate_leave_cancellable();
     return result;
 }
@@ -398,6 +403,7 @@ static void launch_at_work(void *launching)
 CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
+    gp_detach_counts_launch();
     if (!gp_session_measures() || !window_takes(call))
         return pass(call);
     if (kernel_is_left_out(call->function) || gp_sampling_leaves_out(call))

@@ -31,6 +31,10 @@ static const double guesses[GP_LIMIT_STEPS] = {
     [GP_LIMIT_SWITCH] = 0.35, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
 };
 
+/* The part of the limit, and seconds beside, by which a drain may exceed it. */
+#define OVERDRAWN 1.1
+#define MORE_OVERDRAWN 0.05
+
 static struct {
     struct gp_overhead overhead;
     _Atomic(const void *) stream; /* of the first launch, plus 1 */
@@ -145,8 +149,8 @@ static struct account account(void)
     const double added = gp_added_seconds();
     const struct gp_added_parts parts = gp_added_parts();
     const double own = fmax(0, gp_process_seconds() - added);
-    const double lost =
-        gp_overhead_lost(parts.awaited, own, atomic_load(&limit.several_streams)) + parts.beside;
+    const double lost = gp_overhead_lost(parts.awaited, own, atomic_load(&limit.several_streams)) +
+                        parts.beside + detach_seconds();
     return (struct account){.spent = fmax(0, added - parts.start_up) + lost,
                             .own = fmax(0, own - lost)};
 }
@@ -170,10 +174,12 @@ static double promised(bool at_most)
         return 0;
     /* Launches that take longer than the mean come with others that take less. */
     const double mean = mean_of(GP_LIMIT_LAUNCH), off = most_of(GP_LIMIT_LAUNCH) - mean;
+    const bool comes = detached();
     if (!at_most)
-        return mean_of(GP_LIMIT_DRAIN) + launches * mean + kernels * mean_of(GP_LIMIT_KERNEL);
-    return most_of(GP_LIMIT_DRAIN) + launches * mean + sqrt(launches) * off +
-           kernels * most_of(GP_LIMIT_KERNEL);
+        return mean_of(GP_LIMIT_DRAIN) + (comes ? mean_of(GP_LIMIT_SWITCH) : 0) + launches * mean +
+               kernels * mean_of(GP_LIMIT_KERNEL);
+    return most_of(GP_LIMIT_DRAIN) + (comes ? most_of(GP_LIMIT_SWITCH) : 0) + launches * mean +
+           sqrt(launches) * off + kernels * most_of(GP_LIMIT_KERNEL);
 }
 
 /* Launches that wait were permitted: their time is part of the limit that is reached. */
@@ -220,6 +226,8 @@ bool limit_permits(double seconds)
     return !limit_is_set() || seconds <= limit_money().left;
 }
 
+/* Launches that wait have been promised their drain. Where something took longer meanwhile than was
+ * predicted, they have it all the same: else all that was spent on them would be lost. */
 bool limit_permits_in_drain(double seconds)
 {
     if (!limit_is_set())
@@ -227,11 +235,20 @@ bool limit_permits_in_drain(double seconds)
     const struct account now = account();
     pthread_mutex_lock(&limit.lock);
     const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+    const double base = limit.reached.is_reached ? limit.reached.spent : 0;
     pthread_mutex_unlock(&limit.lock);
-    const bool permitted = now.spent + seconds <= most;
-    if (!permitted && limit_takes_all())
+    const bool all = limit_takes_all();
+    const double more = all ? 0 : (OVERDRAWN - 1) * (most - base) + MORE_OVERDRAWN;
+    const bool permitted = now.spent + seconds <= most + more;
+    if (!permitted && all)
         limit_is_reached();
     return permitted;
+}
+
+bool limit_permits_switch(void)
+{
+    const double seconds = limit_predicts(GP_LIMIT_SWITCH);
+    return detached() ? limit_permits_in_drain(seconds) : limit_permits(seconds);
 }
 
 void limit_promise(int launches)

@@ -72,6 +72,7 @@ void measurement_free(struct gp_measurement *m)
 void measurement_enter(struct gp_measurement *m)
 {
     context_notes_launch(m->context);
+    detach_launch_measured();
     gp_collection_enter(m->context->collection, &m->member);
     DL_APPEND(m->context->launches, m);
 }

@@ -141,6 +141,38 @@ static bool leave(struct gp_context *c, double *took)
     return left;
 }
 
+/* Older drivers can only be waited for without a limit. */
+static bool rests_already(struct gp_context *c)
+{
+    return gp_cuda.cuCtxRecordEvent && !gp_captures_are_in(c->handle) &&
+           gp_wait_for_rest(c->handle, c->event, fmin(OTHERS_TIMEOUT, gp_wait_limit()), NULL) ==
+               CUDA_SUCCESS;
+}
+
+/* Whether the session can leave now: without a wait that is worth a word, and no launch waits. */
+static bool leaves_quickly(struct gp_context *c)
+{
+    if (!context_push(c))
+        return true;
+    const bool quickly = !records_wait(c) && rests_already(c);
+    gp_context_pop();
+    return quickly;
+}
+
+bool contexts_leave_sessions(bool may_wait)
+{
+    struct gp_context *c;
+    double took = 0;
+    DL_FOREACH(contexts_first(), c)
+    {
+        if (c->collection && !context_is_away(c) &&
+            (!c->collection->collector->leave || !context_goes_on(c) || context_is_held_up(c) ||
+             (!may_wait && !leaves_quickly(c)) || !leave(c, &took)))
+            return false;
+    }
+    return true;
+}
+
 /* False with the reason in *why, which is none where the context that has the session is at work.
  * The context is current and idle. */
 static bool move_to(struct gp_context *c, struct gp_reason *why)
@@ -162,8 +194,10 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
         if (came)
             results_device(&c->device);
     }
-    if (came)
+    if (came) {
         note_session(c);
+        detach_session_came(gp_clock_seconds() - began);
+    }
     if (!started)
         gp_added_start_up(gp_clock_seconds() - began);
     else
@@ -204,7 +238,7 @@ bool context_may_have_session(const struct gp_context *c, bool in_need)
     const double now = gp_clock_seconds();
     if (!context_is_away(c))
         return c->collection != NULL;
-    return !c->not_come.cause && limit_permits(limit_predicts(GP_LIMIT_SWITCH)) &&
+    return !c->not_come.cause && limit_permits_switch() &&
            now >= stays_permit(&g->stays, has_it_in_any_case(c)) &&
            (in_need || !g->holder || now >= stays_end(&g->stays, waits_since(c)));
 }
@@ -255,14 +289,6 @@ static struct gp_context *next_on(const struct gp_gpu *g)
     return next;
 }
 
-/* Older drivers can only be waited for without a limit. */
-static bool rests_already(struct gp_context *c)
-{
-    return gp_cuda.cuCtxRecordEvent && !gp_captures_are_in(c->handle) &&
-           gp_wait_for_rest(c->handle, c->event, fmin(OTHERS_TIMEOUT, gp_wait_limit()), NULL) ==
-               CUDA_SUCCESS;
-}
-
 /* CUPTI waits for the context: where something runs, or a kernel was abandoned, not now. */
 static void read_if_at_rest(struct gp_context *c)
 {
@@ -291,8 +317,11 @@ static bool describe(struct gp_context *c, struct gp_reason *why)
     if (!gp_cupti_find(why))
         return false;
     gp_cupti_say_file();
-    if (!c->described)
-        gp_collector_describe(&c->device);
+    if (c->described)
+        return true;
+    const double began = gp_clock_seconds();
+    gp_collector_describe(&c->device);
+    gp_added_start_up(gp_clock_seconds() - began); /* the first one has CUPTI come */
     c->described = true;
     return true;
 }

@@ -35,6 +35,12 @@ static __thread struct {
     unsigned chosen;  /* that are to be measured */
 } graph __attribute__((tls_model("initial-exec")));
 
+/* A batch that begins takes a drain, and the session's way back. */
+static double batch_by(double (*seconds)(enum gp_limit_step step))
+{
+    return seconds(GP_LIMIT_DRAIN) + (detached() ? seconds(GP_LIMIT_SWITCH) : 0);
+}
+
 /* Locked. */
 static struct gp_prices prices_of(const struct gp_tally *t)
 {
@@ -42,11 +48,11 @@ static struct gp_prices prices_of(const struct gp_tally *t)
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
-        most += (t->worth.taken > 0 ? DRAINS_TO_REPEAT : 1) * limit_predicts(GP_LIMIT_DRAIN);
+        most += (t->worth.taken > 0 ? DRAINS_TO_REPEAT : 1) * batch_by(limit_predicts);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
     struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
-                          .launch = launch + limit_usual(GP_LIMIT_DRAIN) / limit_usual_batch(),
+                          .launch = launch + batch_by(limit_usual) / limit_usual_batch(),
                           .now = most,
                           .timing = limit_predicts(GP_LIMIT_TIMING)};
     /* A graph that is not split is timed as a whole, or not at all. */
@@ -112,8 +118,8 @@ static bool is_before_limit(const struct gp_tally *t, bool timed)
     pthread_mutex_lock(&chosen.lock);
     const struct gp_prices p = prices_of(t);
     pthread_mutex_unlock(&chosen.lock);
-    const double drain = gp_any_held() ? 0 : limit_usual(GP_LIMIT_DRAIN);
-    return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + drain);
+    const double begins = gp_any_held() ? 0 : batch_by(limit_usual);
+    return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + begins);
 }
 
 enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *call,

@@ -58,6 +58,10 @@ CUptiResult gpusim_cupti_failure(const char *function);
             return failure;                                         \
     } while (0)
 
+/* For tests: appends that something was asked for, and of which pass, to the file that
+ * GPUSIM_PROFILER names. */
+void gpusim_note(const char *what, uint32_t pass);
+
 /* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
 void gpusim_takes_ms(unsigned ms);
 

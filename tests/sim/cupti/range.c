@@ -179,18 +179,6 @@ static void launched(void *self, const struct gpusim_result *result)
 
 /* ---- the object ---- */
 
-/* For tests: how often that was asked for, and of which pass. */
-static void note(const char *what, uint32_t pass)
-{
-    const char *path = getenv("GPUSIM_PROFILER");
-    FILE *file = path ? fopen(path, "a") : NULL;
-
-    if (file) {
-        (void)fprintf(file, "%s %u\n", what, pass);
-        (void)fclose(file);
-    }
-}
-
 CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *pParams)
 {
     CUptiResult result = available();
@@ -229,7 +217,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     gpusim_takes_ms(300);
     if (gpusim_driver()->fault("slowopen"))
         gpusim_driver()->sleep_ms(100);
-    note("enable", 0);
+    gpusim_note("enable", 0);
     return CUPTI_SUCCESS;
 }
 
@@ -312,7 +300,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerCounterDataImageInitialize(
     o = pParams->pRangeProfilerObject;
     if (!o->bases || pParams->counterDataSize < gpusim_data_bytes(o->base_count, o->max_ranges))
         return CUPTI_ERROR_UNKNOWN;
-    note("empty", o->pass);
+    gpusim_note("empty", o->pass);
     memset(pParams->pCounterData, 0, pParams->counterDataSize);
     data = (struct gpusim_data_image *)(void *)pParams->pCounterData;
     data->magic = GPUSIM_DATA_MAGIC;
@@ -406,7 +394,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
     o->overflowed = false;
     pthread_mutex_unlock(&lock);
     gpusim_takes_ms(20);
-    note("start", o->pass);
+    gpusim_note("start", o->pass);
     /* Each kernel a range of its own: then kernels do not overlap. */
     o->watcher.serialize = o->mode == CUPTI_AutoRange;
     o->watcher.idle = o->mode == CUPTI_UserRange;
@@ -523,7 +511,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData
     if (!GPUSIM_SIZE_IS_RIGHT(pParams, CUpti_RangeProfiler_DecodeData_Params) ||
         !pParams->pRangeProfilerObject || !pParams->pRangeProfilerObject->ever_started)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    note("decode", pParams->pRangeProfilerObject->pass);
+    gpusim_note("decode", pParams->pRangeProfilerObject->pass);
     gpusim_takes_ms(60);
     /* Before the last pass it works in a context's first object only. */
     if (pParams->pRangeProfilerObject->pass > 0 &&

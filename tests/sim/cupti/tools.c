@@ -5,6 +5,7 @@
 #include "cupti/cupti_sim.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #define MOST_CONTEXTS 8
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool attached, plainly, profiled, finalized, was_finalized, lost, subscribed, active;
+static bool attached, plainly, profiled, finalized, gone, was_finalized, lost, subscribed, active;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct {
@@ -34,6 +35,17 @@ static void count_kernel(void *self, const struct gpusim_result *result)
     pthread_mutex_unlock(&lock);
 }
 
+void gpusim_note(const char *what, uint32_t pass)
+{
+    const char *path = getenv("GPUSIM_PROFILER");
+    FILE *file = path ? fopen(path, "a") : NULL;
+
+    if (file) {
+        (void)fprintf(file, "%s %u\n", what, pass);
+        (void)fclose(file);
+    }
+}
+
 CUptiResult gpusim_attach(bool by_profiler)
 {
     CUptiResult result = CUPTI_SUCCESS;
@@ -41,13 +53,14 @@ CUptiResult gpusim_attach(bool by_profiler)
     if (!gpusim_driver())
         return CUPTI_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&lock);
-    if (by_profiler && (finalized || lost))
+    if (by_profiler && (finalized || gone || lost))
         result = CUPTI_ERROR_NOT_INITIALIZED;
     else if (!attached && !gpusim_driver()->attach(&attached))
         result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     if (result == CUPTI_SUCCESS) {
         attached = true;
         plainly = plainly || !by_profiler;
+        gone = gone && by_profiler;
         profiled = profiled || by_profiler;
     }
     pthread_mutex_unlock(&lock);
@@ -69,6 +82,7 @@ void gpusim_profiler_ends(void)
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
                                     void *userdata)
 {
+    GPUSIM_MAY_FAIL();
     CUptiResult result = gpusim_attach(false);
 
     (void)callback;
@@ -202,6 +216,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes,
 CUptiResult CUPTIAPI cuptiFinalize(void)
 {
     GPUSIM_MAY_FAIL();
+    gpusim_note("finalize", 0);
     pthread_mutex_lock(&lock);
     bool ends = attached && plainly;
     if (ends) {
@@ -209,7 +224,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
             gpusim_driver()->detach(&attached);
         attached = plainly = subscribed = active = false;
     }
-    finalized = was_finalized = true;
+    finalized = gone = was_finalized = true;
     lost = lost || gpusim_profiler_initialized();
     pthread_mutex_unlock(&lock);
     gpusim_samples_finalize();

@@ -2,8 +2,8 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * kernels, `threads` of four threads, each in a stream of its own. At the end a digest shows
- * all memory.
+ * kernels, `threads` of four threads, each in a stream of its own; `anew` gives the context up, and
+ * begins with another one, COUNT times. At the end a digest shows all memory.
  */
 #include <pthread.h>
 #include <time.h>
@@ -113,14 +113,28 @@ static void run_graph(unsigned count, CUdeviceptr p)
     MUST(gpu.StreamDestroy(stream));
 }
 
+static CUdeviceptr begin(void)
+{
+    snippets_open(&w);
+    CUdeviceptr p = allocate(&w, ELEMENTS * sizeof(float));
+    MUST(gpu.MemsetD32(p, 0x3f800000u, ELEMENTS));
+    return p;
+}
+
+static CUdeviceptr begin_anew(CUdeviceptr p)
+{
+    MUST(gpu.CtxSynchronize());
+    show("memory", p);
+    MUST(cuDevicePrimaryCtxReset(0));
+    return begin();
+}
+
 int main(int argc, char **argv)
 {
     char word[16];
     unsigned count;
     gpu_from_linker(&gpu);
-    snippets_open(&w);
-    CUdeviceptr p = allocate(&w, ELEMENTS * sizeof(float));
-    MUST(gpu.MemsetD32(p, 0x3f800000u, ELEMENTS));
+    CUdeviceptr p = begin();
     rest_us = argc > 1 ? (unsigned)atoi(argv[1]) : 0;
     for (int i = 2; i < argc; i++) {
         expect(sscanf(argv[i], "%15[a-z]:%u", word, &count) == 2, argv[i]);
@@ -128,6 +142,9 @@ int main(int argc, char **argv)
             run_threads(count);
         else if (strcmp(word, "graph") == 0)
             run_graph(count, p);
+        else if (strcmp(word, "anew") == 0)
+            for (unsigned n = 0; n < count; n++)
+                p = begin_anew(p);
         else
             for (unsigned n = 0; n < count; n++) {
                 if (word[0] == 'r' && n % 101 < 100)

@@ -1,8 +1,8 @@
 /*
  * tool_linked CUPTI STEP...: a program with a tool in it, which uses the libcupti of that path, or
- * with "linked" the one that the linker has found. Steps: launch, subscribe, listen, unsubscribe,
- * record, stop (recording), count and uncount (the profilers), finalize, and show, which prints how
- * many kernels the tool has seen since. Each answer other than 0 is printed.
+ * with "linked" the one that the linker has found. Steps: launch, launches (4000), subscribe,
+ * listen, unsubscribe, record, stop (recording), count and uncount (the profilers), finalize, and
+ * show, which prints how many kernels the tool has seen since. Each answer other than 0 is printed.
  */
 #include "programs/linked.h"
 #include "programs/snippets.h"
@@ -99,6 +99,18 @@ static CUptiResult show(void)
     return result;
 }
 
+static void launch_often(struct work *work)
+{
+    unsigned n = 1024;
+    float factor = 0.5f;
+    CUdeviceptr p = allocate(work, n * sizeof(float));
+    void *params[] = {&p, &n, &factor};
+
+    for (int i = 0; i < 4000; i++)
+        launch(work, "scale_in_place", 8, 1, 128, 1, 0, NULL, params);
+    MUST(cuCtxSynchronize());
+}
+
 static CUptiResult take_step(struct work *work, const char *step)
 {
     CUpti_Profiler_Initialize_Params begin = {.structSize =
@@ -108,6 +120,8 @@ static CUptiResult take_step(struct work *work, const char *step)
 
     if (strcmp(step, "launch") == 0)
         run_snippet(work, "vector_add");
+    else if (strcmp(step, "launches") == 0)
+        launch_often(work);
     else if (strcmp(step, "subscribe") == 0)
         return cupti.cuptiSubscribe(&subscriber, hear, NULL);
     else if (strcmp(step, "listen") == 0)
