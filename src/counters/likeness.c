@@ -96,13 +96,18 @@ static bool is_kind_counted(const struct gp_range_collection *c, const struct gp
     return c->recall ? recall_has_counted(c->recall, &m->kind) : m->run.cost->measured;
 }
 
-/* A launch of each kernel is measured, however long it takes; and, up to twice the time, one of
- * each kind. A kernel may have hundreds of these: one for each size of the rest of a matrix, say.
+/* Where its instrumented pass is wanted at all, a launch of each kernel is measured, however long
+ * it takes; and, up to twice the time, one of each kind. A kernel may have hundreds of these: one
+ * for each size of the rest of a matrix, say.
  */
 static bool takes_too_long(const struct gp_range_collection *c, struct gp_member *m)
 {
     static struct gp_say_limit said;
     const struct gp_instrumenting_cost *cost = &c->cost;
+    if (m->run.no_code.cause) {
+        m->left_out = m->run.no_code;
+        return true;
+    }
     if (!(is_kind_counted(c, m) && cost_is_too_long(cost, &m->run, 1)) &&
         !(m->run.cost->measured && cost_is_too_long(cost, &m->run, 2)))
         return false;

@@ -52,6 +52,7 @@ struct gp_run {
         GP_RUN_ONCE   /* it makes one pass, in its own run: there is no replay */
     } when;
     bool always; /* counters are never those of another launch that was alike: the user's wish */
+    struct gp_reason no_code; /* why it makes no instrumented pass; none: it may */
     bool unsure; /* whether it ends by itself is to be seen before it runs in instrumented code */
     struct gp_pass_cost *cost; /* of this kernel */
     uint64_t *code;            /* of this kernel: the collector's number for its code, at first 0 */

@@ -45,6 +45,11 @@ struct gp_timed_stream;
     GP_REASON_TEXT(ADDED_LIMIT, "only timed, as its passes would have added more time than the " \
                                 "limit (GPUPROF_OVERHEAD)")
 
+/* Why a launch has the hardware's counters alone. */
+#define GP_CODE_LEFT_OUT                                                                          \
+    GP_REASON_TEXT(ADDED_LIMIT, "to instrument the kernel would have added more time than it is " \
+                                "worth within the limit (GPUPROF_OVERHEAD)")
+
 /* Why a launch is only timed that could not wait for the session of its GPU. */
 #define GP_COUNTERS_AWAY                                                                       \
     GP_REASON_TEXT(COUNTERS_AWAY,                                                              \
@@ -263,7 +268,7 @@ struct gp_worth {
 
 /* The cost of the next step, as it is predicted. */
 struct gp_prices {
-    double first;  /* to begin with the kernel: instrumentation. 0: it was measured before */
+    double first;  /* to instrument the kernel. 0: it was before, or is not worth it */
     double launch; /* to measure one launch, in the mean */
     double now;    /* the most that it may take, if it is begun now, `first` included */
     double timing; /* to take the time of a launch, and no more */
@@ -311,6 +316,13 @@ void worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t la
 /* The time of a launch is known; a measurement has ended, and the values so far scatter so. */
 void worth_time(struct gp_worth_rule *rule, struct gp_worth *group, double seconds);
 void worth_value(struct gp_worth_rule *rule, struct gp_worth *group, double scatter);
+
+/* The mean of the seconds of launches, a guess before any is known. */
+double worth_usual_seconds(const struct gp_worth_rule *rule);
+
+/* Whether a kernel that takes so many seconds of the GPU's time is worth so many for its
+ * instrumentation, which shows half of what is to be known: the other half is the hardware's. */
+bool worth_code(const struct gp_worth_rule *rule, double gpu_seconds, double cost);
 
 /* Half of the confidence interval (95 %) of a mean of so many values, relative to it; 1 where there
  * is no value, or it would be more. */
@@ -388,9 +400,12 @@ void limit_sum_up(struct gp_end *end);
 
 /* A kernel in all its configurations. */
 struct gp_kernel_worth {
-    bool begun;   /* a launch of it was chosen, so that it is instrumented */
-    bool learned; /* the time that this took */
-    bool wanted;  /* a group of it has no measurement */
+    bool begun;        /* a launch of it was chosen that is counted in instrumented code */
+    bool learned;      /* the time that this took */
+    bool wanted;       /* a group of it has no measurement */
+    uint64_t launches; /* for which the rule was asked, or told of */
+    uint64_t timed;    /* launches of which the time is known */
+    double seconds;    /* that those took */
 };
 
 struct gp_tally {
@@ -441,6 +456,9 @@ void sampling_start(const struct gp_sample *sample);
  * further launches of it that are left out in any case. */
 enum gp_choice within_limit_choose(struct gp_tally *tally, const struct gp_launch *call,
                                    unsigned *skips);
+/* Why a launch of the kernel that was chosen has no instrumented pass; none: it may have one. */
+struct gp_reason within_limit_code(const char *kernel, int device,
+                                   const struct gp_configuration *configuration);
 /* A launch that was left out in any case. */
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
 /* A launch that was chosen has no measurement. */

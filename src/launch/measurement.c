@@ -53,6 +53,7 @@ struct gp_measurement *measurement_new(const struct gp_launch *call, struct gp_k
         .always = call->cooperative || user_settings.verify_always,
         .cost = &kernel->cost,
         .code = &kernel->code,
+        .no_code = within_limit_code(kernel->name, c->device.ordinal, &call->configuration),
         .find_code = kernel_find_code,
         .find_cubin = kernel_find_cubin,
         .find_code_data = kernel,

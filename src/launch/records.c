@@ -143,7 +143,7 @@ static void take_early(const struct gp_measurement *m)
 static void record(struct gp_measurement *m)
 {
     read_and(take_whole, m);
-    if (!m->record.skipped.cause)
+    if (!m->record.skipped.cause && !m->member.run.no_code.cause)
         tally_kernel_note(m->kernel_name, GP_KERNEL_COUNTED);
     m->since = 0;
 }

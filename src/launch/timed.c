@@ -318,7 +318,7 @@ void gp_timing_ends(struct gp_timing *t, CUresult result)
     struct gp_timed_context *c = t->context;
     pthread_mutex_lock(&c->lock);
     struct gp_record *r = t->launch ? &t->launch->record : &t->record;
-    r->overhead_ms = 1e3 * (gp_clock_seconds() - t->began);
+    r->overhead_ms = 1e3 * (gp_clock_seconds() - t->began - t->programs);
     const bool gone = t->life != c->life; /* its context, meanwhile */
     struct gp_timed_stream *s = gone ? NULL : stream_of(t);
     const bool shared = s && timed_stream_closes(s, t->met);

@@ -42,19 +42,41 @@ static double batch_by(double (*seconds)(enum gp_limit_step step))
 }
 
 /* Locked. */
-static struct gp_prices prices_of(const struct gp_tally *t)
+static double gpu_seconds_of(const struct gp_tally *t)
 {
-    const bool known = t->cost.count > 0, is_new = t->kernel && !t->kernel->begun;
+    const struct gp_kernel_worth *k = t->kernel;
+    return k->timed > 0 ? (double)k->launches * k->seconds / (double)k->timed
+                        : (double)k->launches * worth_usual_seconds(&chosen.rule);
+}
+
+/* Locked. Whether a measurement that takes `most` without that has the kernel instrumented. A batch
+ * begins with a kernel of which all can be paid for, and has others with the hardware's counters
+ * alone where there is too little for more. */
+static bool buys_code(const struct gp_tally *t, double most, const struct gp_money *money)
+{
+    if (!t->kernel || t->kernel->begun)
+        return false;
+    if (limit_takes_all())
+        return true;
+    return worth_code(&chosen.rule, gpu_seconds_of(t), limit_usual(GP_LIMIT_KERNEL)) &&
+           (!gp_any_held() || most + limit_predicts(GP_LIMIT_KERNEL) <= money->left);
+}
+
+/* Locked. */
+static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_money *money)
+{
+    const bool known = t->cost.count > 0;
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
         most += (t->worth.taken > 0 ? DRAINS_TO_REPEAT : 1) * batch_by(limit_predicts);
+    const bool is_new = buys_code(t, most, money);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
     struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
                           .launch = launch + batch_by(limit_usual) / limit_usual_batch(),
                           .now = most,
-                          .timing = limit_predicts(GP_LIMIT_TIMING)};
+                          .timing = limit_usual(GP_LIMIT_TIMING)};
     /* A graph that is not split is timed as a whole, or not at all. */
     if (graph.kernels > 0) {
         p.timing = INFINITY;
@@ -92,7 +114,9 @@ static bool keeps_batch(const struct gp_prices *p, const struct gp_money *money)
 static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, bool all,
                              unsigned *skips)
 {
-    const struct gp_prices p = prices_of(t);
+    if (t->kernel)
+        t->kernel->launches++;
+    const struct gp_prices p = prices_of(t, money);
     enum gp_choice choice = GP_MEASURED;
     if (all)
         worth_count(&chosen.rule, &t->worth, 1, choice, &p);
@@ -104,19 +128,19 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     }
     if (choice != GP_MEASURED)
         return choice;
-    if (t->kernel && !t->kernel->begun)
+    if (p.first > 0) {
         limit_promise_kernel();
-    if (t->kernel)
         t->kernel->begun = true;
+    }
     graph.chosen += graph.kernels > 0;
     return choice;
 }
 
 /* Whether the launch can be measured before the default limit is reached. */
-static bool is_before_limit(const struct gp_tally *t, bool timed)
+static bool is_before_limit(const struct gp_tally *t, const struct gp_money *money, bool timed)
 {
     pthread_mutex_lock(&chosen.lock);
-    const struct gp_prices p = prices_of(t);
+    const struct gp_prices p = prices_of(t, money);
     pthread_mutex_unlock(&chosen.lock);
     const double begins = gp_any_held() ? 0 : batch_by(limit_usual);
     return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + begins);
@@ -130,7 +154,7 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     *skips = 0;
     if (graph.kernels == 0)
         limit_notes_stream(call->stream);
-    if (limit_takes_all() && !is_before_limit(t, timed)) {
+    if (limit_takes_all() && !is_before_limit(t, &money, timed)) {
         limit_is_reached();
         money = limit_money();
         pthread_mutex_lock(&chosen.lock);
@@ -144,10 +168,24 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     return choice;
 }
 
+struct gp_reason within_limit_code(const char *kernel, int device,
+                                   const struct gp_configuration *configuration)
+{
+    if (!limit_is_set())
+        return GP_NO_REASON;
+    const struct gp_tally *t = tally_of_kernel(kernel, device, configuration);
+    pthread_mutex_lock(&chosen.lock);
+    const bool begun = !t->kernel || t->kernel->begun;
+    pthread_mutex_unlock(&chosen.lock);
+    return begun ? GP_NO_REASON : GP_CODE_LEFT_OUT;
+}
+
 void within_limit_skipped(struct gp_tally *t, uint64_t launches)
 {
     const struct gp_prices none = {0};
     pthread_mutex_lock(&chosen.lock);
+    if (t->kernel)
+        t->kernel->launches += launches;
     worth_count(&chosen.rule, &t->worth, launches, GP_ONLY_COUNTED, &none);
     pthread_mutex_unlock(&chosen.lock);
 }
@@ -206,7 +244,7 @@ static double seconds_of(const struct gp_record *launch)
 static void learn_cost(struct gp_tally *t, double cost)
 {
     const double usual = limit_usual(GP_LIMIT_LAUNCH);
-    if (t->kernel && !t->kernel->learned) {
+    if (t->kernel && t->kernel->begun && !t->kernel->learned) {
         t->kernel->learned = true;
         limit_took(GP_LIMIT_KERNEL, cost - usual);
         return;
@@ -225,6 +263,10 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
     pthread_mutex_lock(&chosen.lock);
     if (seconds > 0)
         worth_time(&chosen.rule, &t->worth, seconds);
+    if (seconds > 0 && t->kernel) {
+        t->kernel->timed++;
+        t->kernel->seconds += seconds;
+    }
     if (scatter >= 0 && !launch->skipped.cause)
         worth_value(&chosen.rule, &t->worth, scatter);
     if (!only_timed && launch->passes > 1)

@@ -36,7 +36,9 @@
 /* Launches of a group that are timed before further ones of others, and the part of the money for
  * these. */
 #define TIMED_FIRST 2
-#define FIRST_TIMING_PART 0.05
+#define FIRST_TIMING_PART 0.1
+/* The part of a launch's values that instrumented code shows. */
+#define CODE_PART 0.5
 /* A group is taken to be over after so many times its usual distance without a launch. */
 #define OVER_AFTER 8
 #define OVER_LEAST 64
@@ -75,12 +77,15 @@ static double scatter_of(const struct gp_worth_rule *r, const struct gp_worth *g
     return exp((count * log(own) + OTHERS_COUNT * log(usual)) / (count + OTHERS_COUNT));
 }
 
+double worth_usual_seconds(const struct gp_worth_rule *r)
+{
+    return r->timed > 0 ? r->seconds / (double)r->timed : USUAL_SECONDS;
+}
+
 /* The seconds of a launch; the mean of all groups where none of its own is known. */
 static double seconds_of(const struct gp_worth_rule *r, const struct gp_worth *g)
 {
-    if (g->timed > 0)
-        return g->seconds / (double)g->timed;
-    return r->timed > 0 ? r->seconds / (double)r->timed : USUAL_SECONDS;
+    return g->timed > 0 ? g->seconds / (double)g->timed : worth_usual_seconds(r);
 }
 
 /* The group's share, but for a factor that is the same for all. */
@@ -116,6 +121,11 @@ static double less_at(double price)
 static double enough_of(const struct gp_worth *g, double scatter)
 {
     return fmax(pow(CONFIDENCE * scatter / NARROW, 2), log2((double)g->launches));
+}
+
+bool worth_code(const struct gp_worth_rule *r, double gpu_seconds, double cost)
+{
+    return CODE_PART * gpu_seconds >= r->price * cost;
 }
 
 /* ---- the price ------------------------------------------------------------------------------- */
@@ -262,6 +272,8 @@ static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
     const double weight = weight_of(r, g), scatter = scatter_of(r, g);
     if (g->taken == 0)
         return weight * (1 - worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
+    if (p->first > 0)
+        return true; /* the instrumentation alone is worth it */
     const double wanted = wanted_at_1(weight, scatter, p->launch) * r->less_at_price;
     return (double)g->taken < fmin(wanted, enough_of(g, scatter));
 }
@@ -273,8 +285,8 @@ static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
     const bool little = r->price > 0 || r->dearest > 0;
     const double part = (little ? TIMING_PART_OF_LITTLE : TIMING_PART) * money->all;
     const double spent = r->on_timings + p->timing;
-    if (g->timed < TIMED_FIRST)
-        return p->timing <= money->left && spent <= FIRST_TIMING_PART * money->all;
+    if (g->timed < TIMED_FIRST) /* also where other steps took longer than predicted */
+        return spent <= FIRST_TIMING_PART * money->all;
     return p->timing <= left && spent <= part &&
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }

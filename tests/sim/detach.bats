@@ -45,7 +45,7 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
 }
 
 @test "threads launch beside the detachment" {
-    traced "$programs/limit_linked" 0 threads:4000
+    GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 threads:5000 threads:5000 threads:5000
     [ "$(times finalize)" -ge 1 ]
     [ "$(sets_of_counters)" -eq 1 ]
 }
