@@ -8,6 +8,7 @@
 #include "launch/inside.h"
 #include "launch/launch.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
@@ -34,6 +35,8 @@
 /* The weight of a new time in the mean, at least; one that took so many times longer waited. */
 #define WEIGHT 0.05
 #define MOST_TIMES 4
+/* A batch that no launch joins for so long is drained under a limit. */
+#define QUIET_SECONDS 0.2
 /* The launches of a thread that are counted at a time; the last one is timed. */
 #define ROW 64
 /* To wait until the GPU is at rest, where the program does not, takes so many times more. */
@@ -45,12 +48,14 @@ static struct {
     atomic_bool attached; /* a session is there */
     atomic_bool due;
     atomic_bool over; /* CUPTI refused */
-    /* Calls of launches: all; those without CUPTI; all, when a launch was measured last, or a
-     * detachment was tried in vain. */
-    atomic_ulong calls, free_calls, measured_at;
-    atomic_ulong went_at, tried_at;
-    _Atomic double seconds; /* that a session takes to come */
-    _Atomic double money;   /* of the limit, when a launch was measured last */
+    /* Calls of launches: all; when a launch was measured last, or a detachment that may wait was
+     * tried in vain; when one that may not was. */
+    atomic_ulong calls, measured_at, tried_at;
+    atomic_ulong cost_ns;          /* of launches with CUPTI so far */
+    atomic_bool went;              /* once at least */
+    _Atomic double measured_clock; /* seconds, when a launch was measured last */
+    _Atomic double seconds;        /* that a session takes to come */
+    _Atomic double money;          /* of the limit, when a launch was measured last */
 } detach;
 
 static __thread unsigned row __attribute__((tls_model("initial-exec")));
@@ -97,9 +102,7 @@ void detach_launch_took(double seconds)
 
 void detach_session_came(double seconds)
 {
-    const unsigned long now = calls();
-    if (!atomic_exchange(&detach.attached, true))
-        atomic_fetch_add(&detach.free_calls, now - atomic_load(&detach.went_at));
+    atomic_store(&detach.attached, true);
     detach_launch_measured();
     detach.seconds = fmin(seconds, MOST_TO_COME);
 }
@@ -108,20 +111,20 @@ void detach_launch_measured(void)
 {
     atomic_store_explicit(&detach.measured_at, calls(), memory_order_relaxed);
     atomic_store_explicit(&detach.due, false, memory_order_relaxed);
-    if (limit_is_set())
-        atomic_store(&detach.money, limit_money().all);
+    if (!limit_is_set())
+        return;
+    atomic_store(&detach.money, limit_money().all);
+    atomic_store(&detach.measured_clock, gp_clock_seconds());
 }
 
 bool detached(void)
 {
-    return atomic_load(&detach.went_at) > 0 && !atomic_load(&detach.attached);
+    return atomic_load(&detach.went) && !atomic_load(&detach.attached);
 }
 
 double detach_seconds(void)
 {
-    const unsigned long now = calls(), went = atomic_load(&detach.went_at);
-    const unsigned long since = atomic_load(&detach.attached) ? 0 : now - went;
-    return each_launch(true) * (double)(now - atomic_load(&detach.free_calls) - since);
+    return 1e-9 * (double)atomic_load(&detach.cost_ns);
 }
 
 /* ---- the way there --------------------------------------------------------------------------- */
@@ -136,8 +139,8 @@ static void leave_driver(bool may_wait)
         return;
     }
     if (gp_collectors_detach(&why)) {
-        atomic_store(&detach.went_at, calls());
         atomic_store(&detach.attached, false);
+        atomic_store(&detach.went, true);
         return;
     }
     atomic_store(&detach.over, true);
@@ -165,11 +168,31 @@ static bool is_limit_spent(unsigned long passed)
            each_launch(true) * (double)passed > money.all - atomic_load(&detach.money);
 }
 
+static void drain(void *unused)
+{
+    (void)unused;
+    if (gp_captures() > 0 || !gp_gate_lock_in_time())
+        return;
+    if (gp_session_measures() && gp_captures() == 0)
+        contexts_drain_at_rest();
+    gp_gate_unlock();
+}
+
+/* Under a limit few launches are measured, so a batch is not full for long; and as long as it waits
+ * CUPTI has to stay. */
+static bool is_batch_quiet(void)
+{
+    return limit_is_set() && !limit_takes_all() && gp_any_held() &&
+           gp_clock_seconds() - atomic_load(&detach.measured_clock) > QUIET_SECONDS;
+}
+
 static void consider(void)
 {
     const unsigned long passed = calls() - atomic_load(&detach.measured_at);
     const double cost = each_launch(false) * (double)passed, enough = atomic_load(&detach.seconds);
     bool wait = true;
+    if (is_batch_quiet())
+        gp_run_internal_work(drain, NULL);
     if (cost > TO_WAIT * enough || is_limit_spent(passed))
         gp_run_internal_work(try, &wait);
     else if (cost > enough && TRIES * (calls() - atomic_load(&detach.tried_at)) > passed)
@@ -182,8 +205,10 @@ void gp_detach_counts_launch(void)
         return;
     row = 0;
     atomic_fetch_add_explicit(&detach.calls, ROW, memory_order_relaxed);
-    if (atomic_load_explicit(&detach.attached, memory_order_relaxed) &&
-        !atomic_load_explicit(&detach.over, memory_order_relaxed))
+    if (!atomic_load_explicit(&detach.attached, memory_order_relaxed))
+        return;
+    atomic_fetch_add(&detach.cost_ns, (unsigned long)(1e9 * ROW * each_launch(true)));
+    if (!atomic_load_explicit(&detach.over, memory_order_relaxed))
         consider();
 }
 

@@ -28,7 +28,7 @@
 /* Guesses, by docs/performance.md. */
 static const double guesses[GP_LIMIT_STEPS] = {
     [GP_LIMIT_LAUNCH] = 2e-3, [GP_LIMIT_KERNEL] = 25e-3, [GP_LIMIT_DRAIN] = 45e-3,
-    [GP_LIMIT_SWITCH] = 0.35, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
+    [GP_LIMIT_SWITCH] = 0.25, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
 };
 
 /* The part of the limit, and seconds beside, by which a drain may exceed it. */
@@ -37,6 +37,7 @@ static const double guesses[GP_LIMIT_STEPS] = {
 
 static struct {
     struct gp_overhead overhead;
+    _Atomic double before;        /* seconds of the program's own before its first launch */
     _Atomic(const void *) stream; /* of the first launch, plus 1 */
     atomic_bool several_streams;
     atomic_int promised, promised_kernels; /* that wait for a drain */
@@ -130,14 +131,6 @@ bool limit_is_set(void)
     return limit.overhead.kind != GP_OVERHEAD_NONE;
 }
 
-/* 0 is a stream, and means none here. */
-void limit_notes_stream(const void *stream)
-{
-    const void *noted = (const char *)stream + 1, *before = NULL;
-    if (!atomic_compare_exchange_strong(&limit.stream, &before, noted) && before != noted)
-        atomic_store(&limit.several_streams, true);
-}
-
 struct account {
     double spent, own;
 };
@@ -153,6 +146,16 @@ static struct account account(void)
                         parts.beside + detach_seconds();
     return (struct account){.spent = fmax(0, added - parts.start_up) + lost,
                             .own = fmax(0, own - lost)};
+}
+
+/* 0 is a stream, and means none here. */
+void limit_notes_stream(const void *stream)
+{
+    const void *noted = (const char *)stream + 1, *before = NULL;
+    if (atomic_compare_exchange_strong(&limit.stream, &before, noted))
+        atomic_store(&limit.before, account().own);
+    else if (before != noted)
+        atomic_store(&limit.several_streams, true);
 }
 
 bool limit_takes_all(void)
@@ -199,11 +202,19 @@ void limit_is_reached(void)
                spent, 100 * GP_OVERHEAD_LATER);
 }
 
+/* The first launches of a program set it up, and do not tell which ones take its time. So money of
+ * the time before them is handed out as that of the time behind them comes in. */
+static double own_for_money(double own)
+{
+    const bool share = limit.overhead.kind == GP_OVERHEAD_SHARE;
+    return share ? fmin(own, 2 * (own - atomic_load(&limit.before))) : own;
+}
+
 struct gp_money limit_money(void)
 {
     const struct account now = account();
     pthread_mutex_lock(&limit.lock);
-    const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+    const double most = gp_overhead_most(&limit.overhead, &limit.reached, own_for_money(now.own));
     const double base = limit.reached.is_reached ? limit.reached.spent : 0;
     const struct gp_money money = {.all = fmax(0, most - base),
                                    .left = most - now.spent - promised(true)};

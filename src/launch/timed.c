@@ -177,7 +177,8 @@ static bool describe(struct gp_timing *t)
 static struct gp_timed_context *enter_context(struct gp_timing *t, const struct gp_launch *call,
                                               enum gp_passed_over *why)
 {
-    *t = (struct gp_timing){.call = call, .began = gp_clock_seconds()};
+    *t = (struct gp_timing){
+        .call = call, .began = gp_clock_seconds(), .added_before = gp_added_seconds()};
     t->context = timed_context_of(call->stream, why);
     if (!t->context)
         return NULL;
@@ -318,7 +319,7 @@ void gp_timing_ends(struct gp_timing *t, CUresult result)
     struct gp_timed_context *c = t->context;
     pthread_mutex_lock(&c->lock);
     struct gp_record *r = t->launch ? &t->launch->record : &t->record;
-    r->overhead_ms = 1e3 * (gp_clock_seconds() - t->began - t->programs);
+    r->overhead_ms = 1e3 * (gp_added_seconds() - t->added_before);
     const bool gone = t->life != c->life; /* its context, meanwhile */
     struct gp_timed_stream *s = gone ? NULL : stream_of(t);
     const bool shared = s && timed_stream_closes(s, t->met);

@@ -29,7 +29,7 @@ struct gp_timing {
     struct gp_record record;        /* its facts, without a name where it has a launch */
     uint64_t pause_ns;              /* of the pause in front of it; 0: none */
     double began, launching;        /* seconds of the clock */
-    double programs;                /* seconds of the launch itself, set by the caller */
+    double added_before;            /* seconds that all measuring had added */
     bool may_wait, may_hold;        /* its kernel, by its code */
     bool may_load;                  /* its code may be loaded at the launch */
     bool started, is_whole;

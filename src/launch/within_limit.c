@@ -15,9 +15,11 @@
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
 
-/* A batch is begun with a group that was measured before once there is as much money for launches
- * as for their drain: else most of the money would go into drains of a launch or two. */
+/* A batch is begun with a group that was measured before, or where there are many groups, once
+ * there is as much money for launches as for their drain: else most of the money would go into
+ * drains of a launch or two. */
 #define DRAINS_TO_REPEAT 2
+#define MANY_GROUPS 8
 
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
@@ -69,7 +71,8 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
-        most += (t->worth.taken > 0 ? DRAINS_TO_REPEAT : 1) * batch_by(limit_predicts);
+        most += (t->worth.taken > 0 || chosen.rule.count > MANY_GROUPS ? DRAINS_TO_REPEAT : 1) *
+                batch_by(limit_predicts);
     const bool is_new = buys_code(t, most, money);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
@@ -150,10 +153,10 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
                                    unsigned *skips)
 {
     const bool timed = gp_is_only_timed(call->stream);
-    struct gp_money money = limit_money();
     *skips = 0;
     if (graph.kernels == 0)
         limit_notes_stream(call->stream);
+    struct gp_money money = limit_money();
     if (limit_takes_all() && !is_before_limit(t, &money, timed)) {
         limit_is_reached();
         money = limit_money();
@@ -232,11 +235,15 @@ double within_limit_wanted(void)
            (kernels > 0 ? surprise(GP_LIMIT_KERNEL) : 0);
 }
 
+/* 0 where it is not known, or in doubt for the most part. */
 static double seconds_of(const struct gp_record *launch)
 {
     for (size_t i = 0; i < launch->counter_count; i++)
         if (strcmp(launch->counters[i].name, GP_DURATION_COUNTER) == 0)
-            return launch->counters[i].absent.cause ? 0 : 1e-9 * launch->counters[i].value;
+            return launch->counters[i].absent.cause ||
+                           launch->doubt_ms > launch->counters[i].value / 2e6
+                       ? 0
+                       : 1e-9 * launch->counters[i].value;
     return 0;
 }
 

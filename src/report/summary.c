@@ -464,17 +464,46 @@ static void begin_means(struct gp_summary *s, struct gp_group *group,
         group->means = calloc(wanted->count, sizeof(*group->means));
 }
 
+/* The index of the duration among the metrics; their count where it is not selected. */
+static size_t duration_of(const struct gp_summary *s)
+{
+    size_t i = 0;
+    while (i < s->metric_count &&
+           strcmp(gp_metrics_selected(s->metrics, i)->name, GP_DURATION_METRIC) != 0)
+        i++;
+    return i;
+}
+
 /* Where the values of a launch go. */
 struct adding {
     struct gp_summary *summary;
     struct gp_group *group;
+    double doubt;    /* seconds by which its time may be too long */
+    size_t duration; /* the index of that among the metrics */
 };
+
+/* A time that may be less than half as long: of a first launch, say, at which the host took
+ * milliseconds. Where others of the group are known it tells nothing; until then it is the best
+ * there is. True where it is not to be added. */
+static bool is_doubtful(struct gp_group *group, struct gp_stat *stat, double value, double doubt)
+{
+    const bool doubtful = doubt > value / 2;
+    if (stat->count == 0)
+        group->only_doubtful = doubtful;
+    else if (group->only_doubtful && !doubtful) {
+        *stat = (struct gp_stat){0};
+        group->only_doubtful = false;
+    }
+    return doubtful && !group->only_doubtful;
+}
 
 static void take_value(void *user, size_t i, double value, double weight,
                        const struct gp_absence *absence)
 {
     struct adding *a = user;
     struct gp_stat *stat = &a->group->stats[i];
+    if (!absence && i == a->duration && is_doubtful(a->group, stat, value, a->doubt))
+        return;
     if (!absence)
         add_value(stat, value, weight);
     else if (!a->group->means || !gp_cause_is_elsewhere(absence->cause))
@@ -501,7 +530,8 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
     if (!group->means && gp_launch_is_in_part(launch))
         begin_means(s, group, launch);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
-    struct adding adding = {.summary = s, .group = group};
+    struct adding adding = {
+        .summary = s, .group = group, .doubt = launch->doubt_ms / 1e3, .duration = duration_of(s)};
     if (device)
         evaluate(s, device, launch, &adding);
     for (size_t i = 0; !device && i < s->metric_count; i++)
@@ -636,16 +666,6 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
     group->counted += count->launches;
     group->counted_so_far = 0; /* the process counts all its launches now */
     note_launches(group);
-}
-
-/* The index of the duration among the metrics; their count where it is not selected. */
-static size_t duration_of(const struct gp_summary *s)
-{
-    size_t i = 0;
-    while (i < s->metric_count &&
-           strcmp(gp_metrics_selected(s->metrics, i)->name, GP_DURATION_METRIC) != 0)
-        i++;
-    return i;
 }
 
 static void add_time(const struct gp_summary *s, struct gp_group *group, const struct gp_sum *sum)

@@ -60,6 +60,7 @@ struct gp_group {
     uint64_t replays;        /* times the kernel ran more than the program asked for */
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
+    bool only_doubtful;    /* its time is of launches whose times are in doubt */
     struct gp_mean *means; /* where nothing is replayed and the device is known, else NULL */
 };
 
