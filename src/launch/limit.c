@@ -31,6 +31,9 @@ static const double guesses[GP_LIMIT_STEPS] = {
     [GP_LIMIT_SWITCH] = 0.25, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
 };
 
+/* How many times its own time the money comes in behind the first launch, until it has caught up.
+ */
+#define CATCHING_UP 4
 /* The part of the limit, and seconds beside, by which a drain may exceed it. */
 #define OVERDRAWN 1.1
 #define MORE_OVERDRAWN 0.05
@@ -207,7 +210,7 @@ void limit_is_reached(void)
 static double own_for_money(double own)
 {
     const bool share = limit.overhead.kind == GP_OVERHEAD_SHARE;
-    return share ? fmin(own, 2 * (own - atomic_load(&limit.before))) : own;
+    return share ? fmin(own, CATCHING_UP * (own - atomic_load(&limit.before))) : own;
 }
 
 struct gp_money limit_money(void)

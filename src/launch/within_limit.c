@@ -30,6 +30,7 @@ static struct {
     struct gp_worth_rule rule;
     double on_keeping; /* seconds for launches that kept the batch together */
     bool only_timed;   /* no launch is asked for more */
+    bool any_learned;  /* a launch was measured */
 } chosen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct {
@@ -73,11 +74,13 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     if (!gp_any_held())
         most += (t->worth.taken > 0 || chosen.rule.count > MANY_GROUPS ? DRAINS_TO_REPEAT : 1) *
                 batch_by(limit_predicts);
+    /* To join a batch takes no drain. */
+    const double share = gp_any_held() ? 0 : batch_by(limit_usual) / limit_usual_batch();
     const bool is_new = buys_code(t, most, money);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
     struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
-                          .launch = launch + batch_by(limit_usual) / limit_usual_batch(),
+                          .launch = launch + share,
                           .now = most,
                           .timing = limit_usual(GP_LIMIT_TIMING)};
     /* A graph that is not split is timed as a whole, or not at all. */
@@ -131,6 +134,9 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     }
     if (choice != GP_MEASURED)
         return choice;
+    /* A batch begins, which launches of all groups may join. */
+    if (!all && !gp_any_held())
+        sampling_asks_again();
     if (p.first > 0) {
         limit_promise_kernel();
         t->kernel->begun = true;
@@ -247,9 +253,14 @@ static double seconds_of(const struct gp_record *launch)
     return 0;
 }
 
-/* Locked. The first launch of a kernel has the time to instrument it. */
+/* Locked. The first launch of a kernel has the time to instrument it, and that of all the time for
+ * things that are made once. */
 static void learn_cost(struct gp_tally *t, double cost)
 {
+    if (!chosen.any_learned) {
+        chosen.any_learned = true;
+        return;
+    }
     const double usual = limit_usual(GP_LIMIT_LAUNCH);
     if (t->kernel && t->kernel->begun && !t->kernel->learned) {
         t->kernel->learned = true;
