@@ -372,6 +372,8 @@ static CUresult launch(const struct gp_launch *call)
         if (launch_deferred(call, &result))
             return result;
         launched = launch_alone(call, turn, &held_up, &why, &result);
+        if (launched)
+            detach_launch_measured(); /* from here on, as that may have taken long */
         gp_gate_unlock();
         if (!launched && gp_is_only_timed(call->stream)) /* as was just found */
             return launch_timed(call);
