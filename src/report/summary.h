@@ -51,6 +51,9 @@ struct gp_group {
     uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */
     uint64_t counted_so_far; /* by sums of the process at hand, as long as it has no count */
+    /* As in struct gp_count, the widest of all processes that have one; these are hashed. */
+    uint64_t first_reading, last_reading, behind_reading, processes;
+    unsigned last_process;
     uint64_t measured;       /* launches with a counter value, or of which none was asked */
     uint64_t hardware;       /* launches with a value of a counter of the hardware */
     uint64_t instrumented;   /* launches with a value that instrumented code counted */
