@@ -422,7 +422,7 @@ struct gp_tally {
 };
 
 /* Notes between which readings a launch was made, behind `before` others of its count. From any
- * thread; it costs two loads. */
+ * thread; it costs three loads. */
 void tally_launched(struct gp_tally *tally, uint64_t before);
 
 /* The counts of launches like this one, never NULL. */
