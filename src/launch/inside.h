@@ -412,8 +412,8 @@ struct gp_tally {
     struct gp_count what; /* but for the launches, which are here */
     atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
     atomic_ulong last_reading, before_reading; /* the launches before the first with that number */
-    uint64_t noted;                 /* launches that tallies_visit_new has visited */
-    struct gp_kernel_worth *kernel; /* NULL: of the shared count */
+    uint64_t noted;                            /* launches that tallies_visit_new has visited */
+    struct gp_kernel_worth *kernel;            /* NULL: of the shared count */
     /* For the limit, locked there (within_limit.c). */
     struct gp_worth worth;
     struct gp_prediction cost; /* of a measurement */

@@ -47,7 +47,7 @@ bool gp_is_of_xla_tuner(const char *kernel)
            (strstr(kernel, "stream_executor") && strstr(kernel, "DelayKernel"));
 }
 
-/* ---- what is known of a group ---------------------------------------------------------------- */
+/* ---- facts of a group ---------------------------------------------------------------- */
 
 static double mean_of(const struct gp_summary *s, const struct gp_group *g, const char *metric)
 {
@@ -143,8 +143,7 @@ static bool is_same_operation(const struct tried *a, const struct tried *b)
 
 /* ---- contests -------------------------------------------------------------------------------- */
 
-/* Losers in their order, by their places in the list; all of `first` to `last` lies between the
- * readings before the first try and behind the last one. */
+/* Losers in their order, by their indices in the list, and the readings that they cover. */
 struct contest {
     size_t *losers, count;
     uint64_t first, last;
@@ -168,8 +167,8 @@ static double returns_of(const struct gp_group *winner, const struct contest *c)
     return (double)(winner->last_reading - c->last - 1) + (double)winner->behind_reading;
 }
 
-/* A person goes on with the kernel at hand, a tuner with the fastest. That of a framework decides by
- * times that measuring may have disturbed: kernels that were compiled for it need not be. */
+/* A person goes on with the kernel at hand, a tuner with the fastest. That of a framework decides
+ * by times that measuring may have disturbed: kernels that were compiled for it need not be. */
 static bool is_fastest(const struct trying *t, const struct tried *winner, const struct contest *c)
 {
     for (size_t i = 0; i < c->count && !winner->compiled; i++)
@@ -184,14 +183,13 @@ static bool is_contest(const struct trying *t, const struct tried *winner, const
     if (c->count < LEAST_LOSERS)
         return false;
     const struct gp_group *last = t->list[c->losers[c->count - 1]].group, *w = winner->group;
-    return w->first_reading < last->first_reading &&
-           w->first_reading + MOST_READINGS >= c->first && returns_of(w, c) >= LEAST_RETURNS &&
-           is_fastest(t, winner, c);
+    return w->first_reading < last->first_reading && w->first_reading + MOST_READINGS >= c->first &&
+           returns_of(w, c) >= LEAST_RETURNS && is_fastest(t, winner, c);
 }
 
 /* A kernel that was launched in the contest alone: one that ran beside half of the tries, as one
- * that empties caches or compares results, or another one of a library. What the program launched
- * before the first reading may be its own setup. */
+ * that empties caches or compares results, or another one of a library. Launches before the first
+ * reading may be those of the program's own setup. */
 static bool accompanies(const struct gp_group *g, const struct contest *c)
 {
     if (g->last_reading > c->last || g->first_reading < c->first)

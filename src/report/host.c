@@ -83,7 +83,8 @@ double gp_host_share(const struct gp_rows *rows, enum gp_host_kind first, enum g
     bool at_most;
     if (isnan(idle) || !gp_summary_running(rows->summary, &running))
         return (double)NAN;
-    const double seconds = seconds_of(&host, first, last, rows->seconds + rows->apart.seconds, &at_most);
+    const double seconds =
+        seconds_of(&host, first, last, rows->seconds + rows->apart.seconds, &at_most);
     return isnan(seconds) ? seconds : fmin(idle, seconds / running.seconds);
 }
 

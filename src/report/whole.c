@@ -351,7 +351,7 @@ static void add_apart(const struct gp_whole *w, struct gp_text *out)
                      "and launched these no more");
     if (a->of_xla)
         gp_text_add(out, "; jax_compilation_cache_dir and jax_persistent_cache_enable_xla_caches "
-                         "keep what XLA has found for the next run");
+                         "keep XLA's choice for the next run");
 }
 
 /* Their kernels have no rows with times. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A program that tunes itself: its tries are no part of what the report says of it.
+# A program that tunes itself: the report says so in one line, and all else of its other launches.
 
 load common
 
@@ -43,4 +43,9 @@ kept_apart() {
         [ "$(of_json '.summary.apart_launches')" -eq 0 ]
         [ "$(report | grep -c '^Autotuning')" -eq 0 ]
     done
+}
+
+@test "each reading counts once, however many times are asked for" {
+    profiled "$programs/tuner_linked" tune
+    [ "$(grep '"type":"count"' "$profile" | jq -s 'map(.last_reading // 0) | max')" -eq 5 ]
 }

@@ -107,8 +107,8 @@ static void keeps_apart(struct program *p, uint64_t kernels, uint64_t launches)
 {
     end(p);
     if (p->rows.apart.kernels != kernels || p->rows.apart.launches != launches)
-        fail_msg("%" PRIu64 " kernels and %" PRIu64 " launches are kept apart", p->rows.apart.kernels,
-                 p->rows.apart.launches);
+        fail_msg("%" PRIu64 " kernels and %" PRIu64 " launches are kept apart",
+                 p->rows.apart.kernels, p->rows.apart.launches);
     for (size_t i = 0; i < gp_rows_all(&p->rows); i++)
         assert_int_equal(p->rows.rows[i].apart, i >= p->rows.count);
     forget(p);
@@ -176,7 +176,8 @@ static void find_algorithm(struct program *p, const char *of, double kflop)
     static const double us[] = {300, 250, 220, 100, 400};
     char name[96];
     for (unsigned i = 0; i < 5; i++) {
-        snprintf(name, sizeof(name), "sm80_xmma_fprop_implicit_gemm_%s_tile%c", of, (char)('a' + i));
+        snprintf(name, sizeof(name), "sm80_xmma_fprop_implicit_gemm_%s_tile%c", of,
+                 (char)('a' + i));
         timed(p, name, 640, 128, kflop, 1e6, us[i]);
         timed(p, name, 640, 128, kflop, 1e6, us[i]);
         if (i != 2)
@@ -344,7 +345,7 @@ static void template_instances_that_are_used_once_stay(void **state)
     keeps_apart(&p, 0, 0);
 }
 
-/* What a comparison of variants is about are the variants. */
+/* Of a comparison the variants matter. */
 static void variants_that_a_program_compares_stay(void **state)
 {
     static const double us[] = {900, 500, 300, 200, 150, 100};
@@ -415,7 +416,7 @@ static void what_is_not_known_to_be_a_try_stays(void **state)
     }
 }
 
-/* What was launched before the first try, and what lies between two, but is the program's own. */
+/* The program's own are those before the first try, and those between two that are no library's. */
 static void kernels_beside_the_tries_stay(void **state)
 {
     (void)state;
