@@ -345,7 +345,7 @@ static void template_instances_that_are_used_once_stay(void **state)
     keeps_apart(&p, 0, 0);
 }
 
-/* Of a comparison the variants matter. */
+/* The variants are all that matters of a comparison. */
 static void variants_that_a_program_compares_stay(void **state)
 {
     static const double us[] = {900, 500, 300, 200, 150, 100};
