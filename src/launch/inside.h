@@ -321,7 +321,7 @@ void worth_value(struct gp_worth_rule *rule, struct gp_worth *group, double scat
 double worth_usual_seconds(const struct gp_worth_rule *rule);
 
 /* Whether a kernel that takes so many seconds of the GPU's time is worth so many for its
- * instrumentation, which shows half of what is to be known: the other half is the hardware's. */
+ * instrumentation, which shows half of the values: the other half is the hardware's. */
 bool worth_code(const struct gp_worth_rule *rule, double gpu_seconds, double cost);
 
 /* Half of the confidence interval (95 %) of a mean of so many values, relative to it; 1 where there
@@ -403,7 +403,7 @@ struct gp_kernel_worth {
     bool begun;        /* a launch of it was chosen that is counted in instrumented code */
     bool learned;      /* the time that this took */
     bool wanted;       /* a group of it has no measurement */
-    uint64_t launches; /* for which the rule was asked, or told of */
+    uint64_t launches; /* that the rule knows of */
     uint64_t timed;    /* launches of which the time is known */
     double seconds;    /* that those took */
 };
