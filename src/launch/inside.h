@@ -411,14 +411,19 @@ struct gp_kernel_worth {
 struct gp_tally {
     struct gp_count what; /* but for the launches, which are here */
     atomic_ulong launches, taken, passed_over[GP_PASSED_OVER_KINDS];
-    uint64_t noted;                 /* launches that tallies_visit_new has visited */
-    struct gp_kernel_worth *kernel; /* NULL: of the shared count */
+    atomic_ulong last_reading, before_reading; /* the launches before the first with that number */
+    uint64_t noted;                            /* launches that tallies_visit_new has visited */
+    struct gp_kernel_worth *kernel;            /* NULL: of the shared count */
     /* For the limit, locked there (within_limit.c). */
     struct gp_worth worth;
     struct gp_prediction cost; /* of a measurement */
     unsigned in_vain;          /* launches that were chosen, and could not be measured */
     struct gp_tally *_Atomic next;
 };
+
+/* Notes between which readings a launch was made, behind `before` others of its count. From any
+ * thread; it costs three loads. */
+void tally_launched(struct gp_tally *tally, uint64_t before);
 
 /* The counts of launches like this one, never NULL. */
 struct gp_tally *tally_of_kernel(const char *kernel, int device,

@@ -115,4 +115,8 @@ CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute 
 void gp_detach_counts_launch(void);
 void gp_detach_at_rest(void);
 
+/* The program has read the time between two events: its launches since the reading before this one
+ * are timed (struct gp_count). From any thread. */
+void gp_time_was_read(void);
+
 #endif

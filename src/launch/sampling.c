@@ -257,8 +257,11 @@ static void settle_row(struct skipping *s)
 static bool is_left_out_by_rule(struct gp_tally *tally)
 {
     unsigned long before = atomic_load_explicit(&tally->launches, memory_order_relaxed);
-    return !gp_sample_takes(&rule, before) &&
-           atomic_compare_exchange_strong(&tally->launches, &before, before + 1);
+    if (gp_sample_takes(&rule, before) ||
+        !atomic_compare_exchange_strong(&tally->launches, &before, before + 1))
+        return false;
+    tally_launched(tally, before);
+    return true;
 }
 
 bool gp_sampling_leaves_out(const struct gp_launch *call)
@@ -278,7 +281,8 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
     }
     if (!s->left || (gp_any_held() && gp_divided_any()))
         return false;
-    atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed);
+    tally_launched(s->tally,
+                   atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed));
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
     s->skipped++;
     if (began > 0)
@@ -308,6 +312,7 @@ enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_mea
     struct gp_tally *tally = tally_of(call);
     uint64_t before = atomic_fetch_add(&tally->launches, 1);
     unsigned skips;
+    tally_launched(tally, before);
     if (!gp_sample_takes(&rule, before)) {
         if (may_be_measured)
             remember(tally, call, 0);

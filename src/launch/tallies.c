@@ -36,6 +36,26 @@ static struct gp_tally rest; /* those without a tally of their own */
 /* Nothing is ever taken out, so that the list may be walked while others add to it. */
 static struct gp_tally *_Atomic first;
 static struct gp_tally *last;
+/* The program's readings (struct gp_count), and whether it has launched since the last one. */
+static atomic_ulong readings;
+static atomic_bool launched;
+
+void gp_time_was_read(void)
+{
+    if (atomic_exchange(&launched, false))
+        atomic_fetch_add(&readings, 1);
+}
+
+void tally_launched(struct gp_tally *t, uint64_t before)
+{
+    const unsigned long now = atomic_load_explicit(&readings, memory_order_relaxed);
+    if (!atomic_load_explicit(&launched, memory_order_relaxed))
+        atomic_store_explicit(&launched, true, memory_order_relaxed);
+    if (atomic_load_explicit(&t->last_reading, memory_order_relaxed) == now)
+        return;
+    atomic_store_explicit(&t->before_reading, before, memory_order_relaxed);
+    atomic_store_explicit(&t->last_reading, now, memory_order_relaxed);
+}
 
 /* Locked. NULL where it has no tally. */
 static struct named_kernel *known_kernel(const char *name)
@@ -86,6 +106,8 @@ static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
     what->kernel = kernel->name;
     what->device = key->device;
     what->configuration = key->configuration;
+    what->first_reading = atomic_load(&readings);
+    atomic_init(&t->tally.last_reading, what->first_reading);
     append(&t->tally);
     count++;
     return &t->tally;
@@ -137,6 +159,8 @@ void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
         struct gp_count counted = t->what;
         counted.launches = atomic_load(&t->launches);
+        counted.last_reading = atomic_load(&t->last_reading);
+        counted.behind_reading = counted.launches - atomic_load(&t->before_reading);
         visit(user, &counted);
         for (int why = 0; why < GP_PASSED_OVER_KINDS; why++) {
             counted.launches = atomic_load(&t->passed_over[why]);

@@ -78,6 +78,13 @@ const struct gp_field gp_count_fields[] = {
 };
 const size_t gp_count_field_count = sizeof(gp_count_fields) / sizeof(gp_count_fields[0]);
 
+const struct gp_field gp_reading_fields[] = {
+    COUNT(U64, first_reading, 0),
+    COUNT(U64, last_reading, 0),
+    COUNT(U64, behind_reading, 0),
+};
+const size_t gp_reading_field_count = sizeof(gp_reading_fields) / sizeof(gp_reading_fields[0]);
+
 const struct gp_field gp_sum_fields[] = {
     SUM(STRING, kernel, 1),      SUM(INT, device, 1),        SUM(EXTENT, grid, 1),
     SUM(EXTENT, block, 1),       SUM(EXTENT, cluster, 0),    SUM(UNSIGNED, shared_dynamic, 0),

@@ -41,6 +41,9 @@ extern const struct gp_field gp_launch_fields[];
 extern const size_t gp_launch_field_count;
 extern const struct gp_field gp_count_fields[];
 extern const size_t gp_count_field_count;
+/* The further fields of a count with launches behind a reading. */
+extern const struct gp_field gp_reading_fields[];
+extern const size_t gp_reading_field_count;
 extern const struct gp_field gp_sum_fields[];
 extern const size_t gp_sum_field_count;
 extern const struct gp_field gp_whole_fields[];

@@ -140,6 +140,8 @@ struct gp_object gp_object_count(const struct gp_count *count)
 {
     struct gp_object o = gp_object_new(count->reason.cause ? "passed_over" : "count");
     gp_object_put_fields(&o, gp_count_fields, gp_count_field_count, GP_FIELDS_ALL, count);
+    if (!count->reason.cause && count->last_reading > 0)
+        gp_object_put_fields(&o, gp_reading_fields, gp_reading_field_count, GP_FIELDS_ALL, count);
     return o;
 }
 

@@ -416,7 +416,8 @@ static bool read_early(struct reading *r, const json_t *object)
 static bool read_count(struct reading *r, const json_t *object)
 {
     struct gp_count count = {0};
-    if (!read_fields(r, object, gp_count_fields, gp_count_field_count, &count))
+    if (!read_fields(r, object, gp_count_fields, gp_count_field_count, &count) ||
+        !read_fields(r, object, gp_reading_fields, gp_reading_field_count, &count))
         return false;
     if (!give_queued(r))
         return false;

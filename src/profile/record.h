@@ -92,6 +92,10 @@ struct gp_count {
     GP_CONFIGURATION;
     uint64_t launches;
     struct gp_reason reason; /* none: all launches */
+    /* Readings that the program had made at the first and at the last of all launches, and the
+     * launches since that number was reached. In a reading it asks for the time between two events,
+     * and has launched something since the one before. */
+    uint64_t first_reading, last_reading, behind_reading;
 };
 
 /* Launches of one kernel in one configuration that have no line of their own in the profile.

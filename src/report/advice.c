@@ -422,11 +422,12 @@ static int compare(const void *x, const void *y)
 static bool find_bounds(struct gp_findings *f, const struct gp_rows *rows)
 {
     size_t groups = gp_summary_group_count(rows->summary);
-    f->bounds = calloc(rows->count + 1, sizeof(*f->bounds));
+    const size_t all = gp_rows_all(rows);
+    f->bounds = calloc(all + 1, sizeof(*f->bounds));
     f->group_bounds = calloc(groups + 1, sizeof(*f->group_bounds));
     if (!f->bounds || !f->group_bounds)
         return false;
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i < all; i++) {
         const struct gp_row *row = &rows->rows[i];
         for (size_t g = 0; g < row->grids; g++) {
             struct gp_row one = gp_rows_of_group(rows, row, g);

@@ -208,7 +208,7 @@ static json_t *host_calls_object(struct gp_object *o, const struct gp_whole *w,
     gp_object_put(o, one, "calls", gp_object_whole(calls->calls));
     gp_object_put(o, one, "timed", gp_object_whole(calls->timed));
     gp_object_put(o, one, "seconds", number(gp_host_seconds(&w->host, kind)));
-    gp_object_put(o, one, "most_seconds", number(gp_host_most_seconds(calls, w->gpu_seconds)));
+    gp_object_put(o, one, "most_seconds", number(gp_host_most_seconds(calls, w->busy_seconds)));
     return one;
 }
 
@@ -233,6 +233,8 @@ json_t *gp_whole_json(struct gp_object *o, const struct gp_whole *w)
     gp_object_put(o, whole, "processes", gp_object_whole(w->processes));
     gp_object_put(o, whole, "run_seconds", known_or_null(w->run_seconds));
     gp_object_put(o, whole, "gpu_seconds", known_or_null(w->gpu_seconds));
+    gp_object_put(o, whole, "apart_seconds", known_or_null(w->apart.seconds));
+    gp_object_put(o, whole, "apart_launches", gp_object_whole(w->apart.launches));
     gp_object_put(o, whole, "copy_seconds", known_or_null(w->copy_seconds));
     gp_object_put(o, whole, "graph_launches", gp_object_whole(w->graphs.timed));
     gp_object_put(o, whole, "graph_seconds", known_or_null(w->graphs.seconds));

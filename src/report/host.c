@@ -26,7 +26,7 @@ double gp_host_idle_share(const struct gp_rows *rows)
 {
     const struct gp_whole_times graphs = gp_summary_graphs(rows->summary);
     struct gp_running running;
-    double launches = 0, untimed = 0, busy = rows->seconds;
+    double launches = 0, untimed = 0, busy = rows->seconds + rows->apart.seconds;
     if (graphs.timed > 0)
         busy += graphs.seconds / (double)graphs.timed * (double)graphs.launches;
     if (!gp_summary_running(rows->summary, &running) || !rows->timed || !(rows->seconds > 0))
@@ -83,7 +83,8 @@ double gp_host_share(const struct gp_rows *rows, enum gp_host_kind first, enum g
     bool at_most;
     if (isnan(idle) || !gp_summary_running(rows->summary, &running))
         return (double)NAN;
-    const double seconds = seconds_of(&host, first, last, rows->seconds, &at_most);
+    const double seconds =
+        seconds_of(&host, first, last, rows->seconds + rows->apart.seconds, &at_most);
     return isnan(seconds) ? seconds : fmin(idle, seconds / running.seconds);
 }
 

@@ -87,7 +87,7 @@ static void add_skips(const struct gp_summary *s, struct gp_text *out)
 static int row_of(const void *user, const struct gp_record *launch)
 {
     const struct gp_rows *r = user;
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < gp_rows_all(r); i++)
         if (gp_rows_alike(r->rows[i].launch, launch))
             return (int)i;
     return -1;

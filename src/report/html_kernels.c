@@ -290,6 +290,7 @@ static void add_kernel(const struct gp_rows *r, const struct names *names, size_
     const struct gp_stat *duration = gp_rows_stat(r, row, "duration");
     bool estimated = duration && duration->count > 0 && duration->count < row->launches;
     gp_text_addf(out, ",\"estimated\":%s", estimated ? "true" : "false");
+    gp_text_addf(out, ",\"apart\":%s", row->apart ? "true" : "false");
     add_occupancy(r, row, out);
     gp_json_key(out, "stats");
     gp_text_add(out, "[");
@@ -305,7 +306,7 @@ static void add_kernels(const struct gp_rows *r, const struct gp_rules *rules,
     size_t room = GP_HTML_LINES_ROOM;
     gp_json_key(out, "kernels");
     gp_text_add(out, "[");
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < gp_rows_all(r); i++) {
         gp_json_next(out);
         gp_text_add(out, "{");
         add_kernel(r, names, i, out);
@@ -330,16 +331,16 @@ static bool copy_all(char *const *from, size_t count, char **to)
 
 static bool make_names(const struct gp_rows *r, struct names *names)
 {
-    struct gp_kernel_spelling *kernels = calloc(r->count + 1, sizeof(*kernels));
+    struct gp_kernel_spelling *kernels = calloc(gp_rows_all(r) + 1, sizeof(*kernels));
     bool answer = kernels;
-    for (size_t i = 0; kernels && i < r->count; i++)
+    for (size_t i = 0; kernels && i < gp_rows_all(r); i++)
         kernels[i] = gp_row_spelling(&r->rows[i]);
     for (size_t n = 0; n < NAMES && answer; n++) {
-        names->of[n] = calloc(r->count + 1, sizeof(*names->of[n]));
+        names->of[n] = calloc(gp_rows_all(r) + 1, sizeof(*names->of[n]));
         answer = names->of[n] &&
-                 (n == BRIEF ? gp_names_distinct(kernels, r->count, names->of[n])
-                             : copy_all(names->of[BRIEF], r->count, names->of[n]) &&
-                                   gp_names_fit(names->of[n], r->count, spellings[n].width));
+                 (n == BRIEF ? gp_names_distinct(kernels, gp_rows_all(r), names->of[n])
+                             : copy_all(names->of[BRIEF], gp_rows_all(r), names->of[n]) &&
+                                   gp_names_fit(names->of[n], gp_rows_all(r), spellings[n].width));
     }
     free(kernels);
     return answer;
@@ -363,5 +364,5 @@ void gp_html_kernels(const struct gp_rows *r, const struct gp_rules *rules,
         add_kernels(r, rules, findings, sources, &names, out);
     else
         out->failed = true;
-    free_names(&names, r->count);
+    free_names(&names, gp_rows_all(r));
 }

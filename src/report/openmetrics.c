@@ -87,7 +87,7 @@ static void add_work(const struct writing *w, const struct gp_rows *rows, double
     const int devices = rows->devices > 1 ? rows->devices : 1;
     const double base = run * devices;
     struct gp_openmetrics_totals *totals = w->about->totals;
-    const double gpu = rows->timed ? larger(&totals->gpu_seconds, whole.gpu_seconds) : (double)NAN;
+    const double gpu = rows->timed ? larger(&totals->gpu_seconds, whole.busy_seconds) : (double)NAN;
     const double flop = larger(&totals->flop, all_of(&whole.flop));
     const double bytes = larger(&totals->dram_bytes, all_of(&whole.dram_bytes));
     add_counter(w, "gpu_busy_seconds", "seconds", "Time in which the GPU ran kernels.", gpu);

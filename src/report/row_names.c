@@ -15,7 +15,7 @@ static void find_differences(const struct gp_rows *rows, const struct gp_row *ro
 {
     const struct gp_record *l = row->launch;
     *shared = *cluster = false;
-    for (size_t i = 0; i < rows->count; i++) {
+    for (size_t i = 0; i < gp_rows_all(rows); i++) {
         const struct gp_record *other = rows->rows[i].launch;
         if (other == l || other->device != l->device ||
             memcmp(other->block, l->block, sizeof(l->block)) != 0 ||

@@ -1,6 +1,7 @@
 #include "report/rows.h"
 
 #include "base/demangle.h"
+#include "report/apart.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,11 +20,19 @@ bool gp_rows_alike(const struct gp_record *a, const struct gp_record *b)
            strcmp(a->kernel, b->kernel) == 0;
 }
 
+/* A group, and whether it is kept apart. */
+struct sorted {
+    const struct gp_group *group;
+    bool apart;
+};
+
 /* Groups that make one row lie next to each other when sorted so. */
 static int compare_groups(const void *x, const void *y)
 {
-    const struct gp_record *a = &(*(const struct gp_group *const *)x)->launch;
-    const struct gp_record *b = &(*(const struct gp_group *const *)y)->launch;
+    const struct sorted *of_a = x, *of_b = y;
+    const struct gp_record *a = &of_a->group->launch, *b = &of_b->group->launch;
+    if (of_a->apart != of_b->apart)
+        return of_a->apart ? 1 : -1;
     int order = strcmp(a->kernel, b->kernel);
     if (order == 0)
         order = (a->device > b->device) - (a->device < b->device);
@@ -38,6 +47,8 @@ static int compare_groups(const void *x, const void *y)
 static int compare_rows(const void *x, const void *y)
 {
     const struct gp_row *a = x, *b = y;
+    if (a->apart != b->apart)
+        return a->apart ? 1 : -1;
     if (a->seconds != b->seconds)
         return a->seconds < b->seconds ? 1 : -1;
     if (a->launches != b->launches)
@@ -132,26 +143,40 @@ static bool finish_row(struct gp_rows *r, struct gp_row *row)
     double seconds = gp_estimate_total(&row->time);
     if (isfinite(seconds) && seconds > 0) {
         row->seconds = seconds;
-        r->seconds += seconds;
-        r->timed = true;
+        *(row->apart ? &r->apart.seconds : &r->seconds) += seconds;
+        r->timed = r->timed || !row->apart;
     }
     return row->full_name && row->brief_name;
 }
 
-static bool make_rows(struct gp_rows *r, const struct gp_group **groups, size_t count)
+static void keep_apart(struct gp_rows *r)
+{
+    for (; r->count > 0 && r->rows[r->count - 1].apart; r->count--) {
+        const struct gp_row *row = &r->rows[r->count - 1];
+        r->apart.rows++;
+        r->apart.kernels += row->grids;
+        r->apart.launches += row->launches;
+        r->apart.of_xla = r->apart.of_xla || gp_is_of_xla_tuner(row->launch->kernel);
+    }
+}
+
+static bool make_rows(struct gp_rows *r, const struct sorted *groups, size_t count)
 {
     size_t metrics = gp_metrics_selected_count(gp_summary_metrics(r->summary));
     uint64_t most_launches = 0;
     for (size_t i = 0; i < count; i++) {
         struct gp_row *row = r->count > 0 ? &r->rows[r->count - 1] : NULL;
-        if (!row || !gp_rows_alike(row->launch, &groups[i]->launch)) {
+        const struct gp_group *group = groups[i].group;
+        r->groups[i] = group;
+        if (!row || row->apart != groups[i].apart || !gp_rows_alike(row->launch, &group->launch)) {
             row = &r->rows[r->count++];
             row->first_group = i;
+            row->apart = groups[i].apart;
             row->stats = calloc(metrics + 1, sizeof(*row->stats));
             if (!row->stats)
                 return false;
         }
-        merge_group(row, groups[i], r->summary, &most_launches);
+        merge_group(row, group, r->summary, &most_launches);
     }
     for (size_t i = 0; i < r->count; i++)
         if (!finish_row(r, &r->rows[i]))
@@ -159,20 +184,32 @@ static bool make_rows(struct gp_rows *r, const struct gp_group **groups, size_t 
     return true;
 }
 
+/* The groups in the order of rows; those that are kept apart come last. */
+static bool sort_groups(struct gp_rows *r, struct sorted *sorted, size_t count)
+{
+    bool *apart = calloc(count + 1, sizeof(*apart));
+    for (size_t i = 0; i < count; i++)
+        r->groups[i] = gp_summary_group(r->summary, i);
+    const bool found = apart && gp_apart_find(r->summary, r->groups, count, apart);
+    for (size_t i = 0; found && i < count; i++)
+        sorted[i] = (struct sorted){r->groups[i], apart[i]};
+    free(apart);
+    if (found)
+        qsort(sorted, count, sizeof(*sorted), compare_groups);
+    return found;
+}
+
 bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
 {
     memset(r, 0, sizeof(*r));
     r->summary = s;
     size_t count = gp_summary_group_count(s);
-    const struct gp_group **groups = calloc(count + 1, sizeof(*groups));
+    struct sorted *sorted = calloc(count + 1, sizeof(*sorted));
+    r->groups = calloc(count + 1, sizeof(*r->groups));
     r->rows = calloc(count + 1, sizeof(*r->rows));
-    bool answer = groups && r->rows;
-    if (answer) {
-        for (size_t i = 0; i < count; i++)
-            groups[i] = gp_summary_group(s, i);
-        qsort(groups, count, sizeof(*groups), compare_groups);
-        answer = make_rows(r, groups, count);
-    }
+    bool answer = sorted && r->groups && r->rows && sort_groups(r, sorted, count) &&
+                  make_rows(r, sorted, count);
+    free(sorted);
     if (answer) {
         qsort(r->rows, r->count, sizeof(*r->rows), compare_rows);
         uint64_t seen = 0;
@@ -182,14 +219,14 @@ bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
                 seen |= (uint64_t)1 << device;
         }
         r->devices = __builtin_popcountll(seen);
+        keep_apart(r);
     }
-    r->groups = groups;
     return answer;
 }
 
 void gp_rows_free(struct gp_rows *r)
 {
-    for (size_t i = 0; r->rows && i < r->count; i++) {
+    for (size_t i = 0; r->rows && i < gp_rows_all(r); i++) {
         free(r->rows[i].full_name);
         free(r->rows[i].brief_name);
         free(r->rows[i].stats);

@@ -11,6 +11,7 @@
 struct gp_row {
     const struct gp_record *launch; /* of the recorded group with the most launches */
     size_t grids;                   /* as many as groups */
+    bool apart;                     /* of an autotuner (report/apart.h) */
     size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */
@@ -24,11 +25,20 @@ struct gp_row {
     char occupancy_why[GP_WHY_SIZE];
 };
 
+/* Rows that are kept apart stand behind the others, and are in no sum of these. */
+struct gp_apart {
+    size_t rows;
+    uint64_t kernels, launches; /* kernels: with their configurations */
+    double seconds;
+    bool of_xla;
+};
+
 struct gp_rows {
     const struct gp_summary *summary;
     const struct gp_group **groups; /* those of a row lie next to each other */
     struct gp_row *rows;
-    size_t count;
+    size_t count; /* without those that are kept apart */
+    struct gp_apart apart;
     bool timed;     /* some launch's duration was measured */
     double seconds; /* of all rows */
     int devices;    /* how many had launches */
@@ -37,6 +47,12 @@ struct gp_rows {
 /* Returns true, or false when out of memory; free in both cases. */
 bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s);
 void gp_rows_free(struct gp_rows *r);
+
+/* How many rows there are, those that are kept apart included. */
+static inline size_t gp_rows_all(const struct gp_rows *r)
+{
+    return r->count + r->apart.rows;
+}
 
 /* A row of one group alone, as part of `row`: its names and occupancy are those of the row. It
  * lives as long as the rows do. */

@@ -644,6 +644,28 @@ double gp_summary_scatter(const struct gp_summary *s, const struct gp_record *la
     return g ? gp_stats_widest(s->metrics, g->stats, deviation_of) : -1;
 }
 
+/* Sums of these are different for different processes. */
+static uint64_t hash_of_process(uint64_t number)
+{
+    return (number + 1) * (number + 1) * 0x9e3779b97f4a7c15u;
+}
+
+static void add_readings(const struct gp_summary *s, struct gp_group *group,
+                         const struct gp_count *count)
+{
+    const bool later = !group->processes || count->last_reading > group->last_reading;
+    if (!group->processes || count->first_reading < group->first_reading)
+        group->first_reading = count->first_reading;
+    if (later || (count->last_reading == group->last_reading &&
+                  count->behind_reading > group->behind_reading))
+        group->behind_reading = count->behind_reading;
+    if (later)
+        group->last_reading = count->last_reading;
+    if (!group->processes || group->last_process != s->begun)
+        group->processes += hash_of_process(s->begun);
+    group->last_process = s->begun;
+}
+
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
     if (count->reason.cause) {
@@ -664,6 +686,7 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
         return;
     }
     group->counted += count->launches;
+    add_readings(s, group, count);
     group->counted_so_far = 0; /* the process counts all its launches now */
     note_launches(group);
 }

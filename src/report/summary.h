@@ -51,13 +51,16 @@ struct gp_group {
     uint64_t recorded;       /* launches that have a record each */
     uint64_t counted;        /* launches by gp_summary_count */
     uint64_t counted_so_far; /* by sums of the process at hand, as long as it has no count */
-    uint64_t measured;       /* launches with a counter value, or of which none was asked */
-    uint64_t hardware;       /* launches with a value of a counter of the hardware */
-    uint64_t instrumented;   /* launches with a value that instrumented code counted */
-    uint64_t recalled;       /* of those, launches for which another one's values stand */
-    uint64_t recalled_all;   /* of those, launches for which its hardware's stand, too */
-    uint64_t of_graphs;      /* launches with a record, in CUDA graphs */
-    uint64_t replays;        /* times the kernel ran more than the program asked for */
+    /* As in struct gp_count, the widest of all processes that have one; these are hashed. */
+    uint64_t first_reading, last_reading, behind_reading, processes;
+    unsigned last_process;
+    uint64_t measured;     /* launches with a counter value, or of which none was asked */
+    uint64_t hardware;     /* launches with a value of a counter of the hardware */
+    uint64_t instrumented; /* launches with a value that instrumented code counted */
+    uint64_t recalled;     /* of those, launches for which another one's values stand */
+    uint64_t recalled_all; /* of those, launches for which its hardware's stand, too */
+    uint64_t of_graphs;    /* launches with a record, in CUDA graphs */
+    uint64_t replays;      /* times the kernel ran more than the program asked for */
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
     bool only_doubtful;    /* its time is of launches whose times are in doubt */

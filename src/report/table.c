@@ -322,6 +322,10 @@ static void add_details(const struct gp_rows *r, const struct gp_table_options *
     gp_text_add(out, "\nDETAILS\n");
     for (size_t i = 0; i < shown(r, options); i++)
         add_details_of(r, &r->rows[i], options, &reasons, out);
+    if (r->apart.rows > 0 && shown(r, options) == r->count)
+        gp_text_add(out, "\nKEPT APART, as autotuning\n");
+    for (size_t i = r->count; i < gp_rows_all(r) && shown(r, options) == r->count; i++)
+        add_details_of(r, &r->rows[i], options, &reasons, out);
     add_reasons(&reasons, out);
 }
 

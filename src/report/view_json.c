@@ -99,6 +99,7 @@ static json_t *row_object(struct gp_object *o, const struct gp_rows *rows, const
     gp_object_put(o, kernel, "registers", gp_object_whole(l->registers));
     gp_object_put(o, kernel, "shared_static", gp_object_whole(l->shared_static));
     gp_object_put(o, kernel, "shared_dynamic", gp_object_whole(l->shared_dynamic));
+    gp_object_put(o, kernel, "apart", json_boolean(row->apart));
     gp_object_put(o, kernel, "launches", gp_object_whole(row->launches));
     gp_object_put(o, kernel, "recorded", gp_object_whole(row->recorded));
     gp_object_put(o, kernel, "measured", gp_object_whole(row->measured));
@@ -188,7 +189,7 @@ static void put_findings(struct gp_object *o, const struct gp_rows *rows,
     json_t *kernels = json_array();
     if (!rules || !gp_findings_make(&findings, rules, rows, sources ? lines_of : NULL, sources))
         o->failed = true;
-    for (size_t i = 0; !o->failed && i < rows->count && (top == 0 || i < top); i++)
+    for (size_t i = 0; !o->failed && i < gp_rows_all(rows) && (top == 0 || i < top); i++)
         gp_object_append(o, kernels, row_object(o, rows, &rows->rows[i], &findings, sources));
     if (!o->failed) {
         gp_whole_make(&whole, rows, &findings, copies, sources ? lines_of : NULL, sources);

@@ -156,6 +156,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
     *w = (struct gp_whole){.processes = running.processes,
                            .run_seconds = known ? running.seconds : 0,
                            .gpu_seconds = rows->timed ? rows->seconds : 0,
+                           .apart = rows->apart,
                            .gpu_share = (double)NAN,
                            .copy_share = (double)NAN,
                            .side_by_side = gp_summary_has_streams(rows->summary),
@@ -164,6 +165,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                            .graphs = gp_summary_graphs(rows->summary),
                            .host = gp_summary_host(rows->summary),
                            .idle_share = gp_host_idle_share(rows)};
+    w->busy_seconds = w->gpu_seconds > 0 ? w->gpu_seconds + w->apart.seconds : 0;
     w->base_seconds = known ? running.gpu_seconds : w->gpu_seconds;
     for (size_t i = 0; i < rows->count; i++)
         add_row(w, rows, &rows->rows[i], f, lines ? lines(user, &rows->rows[i]) : NULL);
@@ -175,7 +177,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
     finish(&w->flop, w);
     finish(&w->dram_bytes, w);
     if (known && w->gpu_seconds > 0)
-        w->gpu_share = fmin(1, w->gpu_seconds / w->base_seconds);
+        w->gpu_share = fmin(1, w->busy_seconds / w->base_seconds);
     if (known && w->copy_seconds > 0)
         w->copy_share = fmin(1, w->copy_seconds / w->base_seconds);
     qsort(w->precisions, GP_PRECISIONS, sizeof(w->precisions[0]), by_size);
@@ -331,6 +333,27 @@ static void add_limit(const struct gp_whole *w, struct gp_text *out)
     }
 }
 
+/* All else but the share of the GPU in the run is of the other launches. */
+static void add_apart(const struct gp_whole *w, struct gp_text *out)
+{
+    const struct gp_apart *a = &w->apart;
+    if (a->rows == 0)
+        return;
+    gp_text_addf(out, "%" PRIu64 " launch%s of %" PRIu64 " kernel%s and configuration%s",
+                 a->launches, a->launches == 1 ? "" : "es", a->kernels, a->kernels == 1 ? "" : "s",
+                 a->kernels == 1 ? "" : "s");
+    if (w->busy_seconds > 0) {
+        gp_text_add(out, ", ");
+        add_estimate(a->seconds / w->busy_seconds, w->estimated, out);
+        gp_text_add(out, " of all GPU time,");
+    }
+    gp_text_add(out, " are kept apart: the program, or a library, timed them, went on with others, "
+                     "and launched these no more");
+    if (a->of_xla)
+        gp_text_add(out, "; jax_compilation_cache_dir and jax_persistent_cache_enable_xla_caches "
+                         "keep XLA's choice for the next run");
+}
+
 /* Their kernels have no rows with times. */
 static void add_graphs(const struct gp_whole_times *g, struct gp_text *out)
 {
@@ -416,20 +439,23 @@ const char *gp_whole_line(const struct gp_whole *w, size_t line, struct gp_text 
         add_limit(w, out);
         return "Limit";
     case 3:
+        add_apart(w, out);
+        return "Autotuning";
+    case 4:
         add_graphs(&w->graphs, out);
         return "Graphs";
-    case 4:
-        gp_host_text(&w->host, w->run_seconds, w->gpu_seconds, w->idle_share, out);
-        return "Host";
     case 5:
+        gp_host_text(&w->host, w->run_seconds, w->busy_seconds, w->idle_share, out);
+        return "Host";
+    case 6:
         if (is_known(&w->flop))
             add_flop_text(w, out);
         return "Arithmetic";
-    case 6:
+    case 7:
         if (is_known(&w->dram_bytes))
             add_dram_text(w, out);
         return "Memory";
-    case 7:
+    case 8:
         add_time_parts(w, w->bounds, GP_WHOLE_BOUNDS, out);
         return "Time bound by";
     default:

@@ -32,9 +32,11 @@ struct gp_whole {
     unsigned processes;
     double run_seconds;  /* of all processes together without measuring, where they have a window
                           * while it was open; 0: not known */
-    double gpu_seconds;  /* of all kernels; 0: not known */
+    double gpu_seconds;  /* of all kernels that are not kept apart; 0: not known */
+    double busy_seconds; /* of these, too */
+    struct gp_apart apart;
     double copy_seconds; /* of copies and fills; 0: not timed */
-    double gpu_share;    /* gpu_seconds over base_seconds, at most 1; NAN: not known */
+    double gpu_share;    /* busy_seconds over base_seconds, at most 1; NAN: not known */
     double copy_share;   /* the same of copy_seconds */
     bool estimated;      /* some launches were not timed: others stand for them */
     uint64_t untimed;    /* launches of kernels of which none was timed: gpu_seconds lacks them */
@@ -62,7 +64,7 @@ void gp_whole_make(struct gp_whole *w, const struct gp_rows *rows, const struct 
                    void *user);
 
 /* The summary for people has so many lines. */
-#define GP_WHOLE_LINES 9
+#define GP_WHOLE_LINES 10
 
 /* Returns the name of a line ("Arithmetic"), and appends its text; nothing where nothing is known.
  */

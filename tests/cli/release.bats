@@ -158,8 +158,15 @@ git_as_somebody() {
     done
 }
 
-@test "source and documents use the glossary's words, and a forbidden word is found with its line" {
+# `make lint` does the same.
+# bats test_tags=long
+@test "source and documents keep to words, style and names of files" {
     tools/check-words
+    tools/check-style
+    tools/check-paths
+}
+
+@test "a forbidden word is found with its line" {
     printf 'fine\nThe launch Bears Witness.\n' >"$BATS_TEST_TMPDIR/page.md"
     run tools/check-words "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
@@ -180,8 +187,7 @@ git_as_somebody() {
     [[ $output == *steps:1:* && $output == *steps:2:* && $output != *steps:3:* ]]
 }
 
-@test "files and functions that documents and comments name are there" {
-    tools/check-paths
+@test "a document or comment that names no file, or no function, is found with its line" {
     printf '# Page\nSee `launch/launch.h`, `launch/nowhere.c` and tests/sim/FILE.bats.\n' >"$BATS_TEST_TMPDIR/page.md"
     run tools/check-paths "$BATS_TEST_TMPDIR/page.md"
     [ "$status" -eq 1 ]
@@ -212,8 +218,7 @@ $BATS_TEST_TMPDIR/page.md:3: $home/me/include is a path of one machine" ]
     ! grep -F "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/page.md" "$BATS_TEST_TMPDIR"/build/bench/performance.{md,json,svg}
 }
 
-@test "comments and headers have one style, and another style is found with its line" {
-    tools/check-style
+@test "another style of comments and headers is found with its line" {
     mkdir -p "$BATS_TEST_TMPDIR/src/base"
     header=$BATS_TEST_TMPDIR/src/base/thing.h
     printf '/* A thing. */\n#ifndef GPUPROF_BASE_THING_H\n#define GPUPROF_BASE_THING_H\n#endif\n' >"$header"

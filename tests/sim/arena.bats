@@ -62,6 +62,7 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "pieces in two streams" {
     # A unit at the border is written in both: the digests are right in one order alone.
     arena streams
@@ -131,6 +132,7 @@ uncounted() {
     grep '"type":"launch"' "$profile" | grep "\"kernel\":\"$1" | grep -vc '"smsp__inst_executed.sum":[0-9]' || true
 }
 
+# bats test_tags=long
 @test "launches that are not measured drain none that are held where they write to other memory" {
     # The code that counts comes seldom: once for a batch.
     for where in host other; do
@@ -145,6 +147,7 @@ uncounted() {
     [ "$(uncounted arena_update)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "fills far behind all pieces, of which nothing was known" {
     GPUPROF_KERNELS=arena_update arena beside-far
     [ "$(uncounted arena_update)" -eq 0 ]
@@ -203,11 +206,16 @@ unmeasured() {
     export GPUSIM_DEVICES=2
     counts_as_at_once peers
     [ "$(unmeasured)" -eq 0 ]
-    # The allocation does not fit: launches like none before save the last piece, and all behind it.
-    GPUPROF_MEMORY=9M arena peers
+}
+
+# bats test_tags=long
+@test "an arena that two GPUs can write is divided where no copy of all of it has room" {
+    # Launches like none before save the last piece, and all behind it.
+    GPUSIM_DEVICES=2 GPUPROF_MEMORY=9M arena peers
     [ "$(unmeasured)" -le 20 ]
 }
 
+# bats test_tags=long
 @test "another GPU writes to an arena, by addresses that it has from parameters and from memory" {
     export GPUSIM_DEVICES=2
     for word in peers-kernels peers-through; do
@@ -234,6 +242,7 @@ unmeasured() {
     [ "$(uncounted arena_)" -ge 1 ]
 }
 
+# bats test_tags=long
 @test "room for few copies" {
     GPUPROF_MEMORY=40M arena pieces 5
     GPUPROF_MEMORY=16M same_with_and_without "$programs/arena_linked" pieces 6

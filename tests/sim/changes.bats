@@ -68,6 +68,10 @@ changes_of_threads() {
     counted | diff "$BATS_TEST_TMPDIR/roomy" -
     [ "$(grep -c '"dram__bytes_read.sum":0.0' "$BATS_TEST_TMPDIR/roomy")" -eq 0 ]
     [ "$(grep -c 'no room for a buffer' "$log")" -eq 0 ]
+}
+
+# bats test_tags=long
+@test "caches are emptied by other memory than the launch's own, or a line says that they are not" {
     # Reading the launch's own memory would make its caches warm.
     for memory in 326M 900M; do
         GPUPROF_MEMORY=400M GPUSIM_MEMORY=$memory same_with_and_without "$programs/changes_linked" large_own

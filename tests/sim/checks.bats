@@ -224,7 +224,7 @@ END
     for signal in TERM INT; do
         rm -f "$BATS_TEST_TMPDIR/over"
         run unread "$BATS_TEST_TMPDIR/over" $signal "$gpuprof" --log "$log" --check "$rules" \
-            sh -c '"$0" 1000x256; : >"$1"' "$programs/alike_linked" "$BATS_TEST_TMPDIR/over"
+            sh -c '"$0" 100x256; : >"$1"' "$programs/alike_linked" "$BATS_TEST_TMPDIR/over"
         [ "$output" = SIG$signal ]
         [ -z "$(ls -A "$TMPDIR")" ]
     done

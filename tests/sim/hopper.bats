@@ -52,16 +52,14 @@ load common
 
 # bats test_tags=values
 @test "matrix add by rows and columns" {
-    local size=512
-    if sanitized; then size=256; fi
     for block in 32x32 32x16; do
-        profiled "$programs/snippets_linked" --size $size --block $block matrix_row matrix_column
+        profiled "$programs/snippets_linked" --size 256 --block $block matrix_row matrix_column
         is matrix_add_row gld_efficiency "100 %"
         is matrix_add_row gst_efficiency "100 %"
         is matrix_add_column gld_efficiency "12.5 %"
         is matrix_add_column gst_efficiency "12.5 %"
     done
-    profiled "$programs/snippets_linked" --size $size --block 16x16 matrix_row matrix_column
+    profiled "$programs/snippets_linked" --size 256 --block 16x16 matrix_row matrix_column
     is matrix_add_row gld_efficiency "100 %"
     is matrix_add_column gld_efficiency "25.0 %"
     is matrix_add_column gst_efficiency "25.0 %"
@@ -412,15 +410,16 @@ saved() {
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
+@test "four thousand buffers, with launches between" {
+    same_with_and_without "$programs/reach_linked" several
+    [ "$(measured)" -eq 8 ]
+    [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
+}
+
+# bats test_tags=long
 @test "twenty thousand buffers, with launches between" {
-    # With sanitizers a fifth of them: how long it takes is seen without.
-    if sanitized; then
-        same_with_and_without "$programs/reach_linked" several
-        [ "$(measured)" -eq 8 ]
-    else
-        same_with_and_without "$programs/reach_linked" many
-        [ "$(measured)" -eq 40 ]
-    fi
+    same_with_and_without "$programs/reach_linked" many
+    [ "$(measured)" -eq 40 ]
     [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
 }
 
@@ -704,11 +703,11 @@ loses() {
     return 1
 }
 
-@test "the check counters of a launch equal those of the one it is taken for, to the digit" {
-    local counters=(smsp__inst_executed smsp__thread_inst_executed smsp__thread_inst_executed_pred_on)
-    if sanitized; then counters=(smsp__inst_executed); fi
+# equals_to_the_digit COUNTER...
+equals_to_the_digit() {
+    local counter
     # A launch that is held is measured where the hardware does not confirm its fingerprint.
-    for counter in "${counters[@]}"; do
+    for counter in "$@"; do
         drifted $counter.sum 80 '[0-9]*'
         [ "$lost" -eq 0 ]
         [ "$taken" -eq 0 ] || { echo "$counter: $taken taken for others"; false; }
@@ -720,11 +719,20 @@ loses() {
     [ "$taken" -eq 0 ]
     # At the launch the hardware's counters are not known, only the instructions.
     export GPUPROF_REPLAY=now
-    for counter in "${counters[@]}"; do
+    for counter in "$@"; do
         loses $counter.sum 20 3
         # Once that is seen no launch is taken for another one any more.
         launches | tail -n 1 | grep -q '"smsp__sass_data_bytes_mem_global_op_ld.sum":[0-9]'
     done
+}
+
+@test "the check counters of a launch equal those of the one it is taken for, to the digit" {
+    equals_to_the_digit smsp__thread_inst_executed
+}
+
+# bats test_tags=long
+@test "the other check counters, too, equal those of the launch that one is taken for" {
+    equals_to_the_digit smsp__inst_executed smsp__thread_inst_executed_pred_on
 }
 
 @test "a launch that is held has no counters of others before it is drained" {

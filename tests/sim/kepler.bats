@@ -39,30 +39,30 @@ kepler() {
     done
 }
 
-# The table of the sources, 16384 x 16384 there, 512 x 512 here: 1024 times less.
+# The table of the sources, 16384 x 16384 there, 256 x 256 here: 4096 times less.
 @test "matrix add: transactions and efficiencies to the digit" {
     export GPUSIM_L1=on
     for block in 32x32 32x16; do
-        kepler --size 512 --block $block matrix_row matrix_column
-        is matrix_add_row gld_transactions $((16777216 / 1024))
-        is matrix_add_row gst_transactions $((8388608 / 1024))
+        kepler --size 256 --block $block matrix_row matrix_column
+        is matrix_add_row gld_transactions $((16777216 / 4096))
+        is matrix_add_row gst_transactions $((8388608 / 4096))
         is matrix_add_row gld_efficiency "100 %"
         is matrix_add_row gst_efficiency "100 %"
-        is matrix_add_column gld_transactions $((536870912 / 1024))
-        is matrix_add_column gst_transactions $((268435456 / 1024))
+        is matrix_add_column gld_transactions $((536870912 / 4096))
+        is matrix_add_column gst_transactions $((268435456 / 4096))
         is matrix_add_column gld_efficiency "3.12 %"
         is matrix_add_column gst_efficiency "12.5 %"
     done
-    kepler --size 512 --block 16x16 matrix_row matrix_column
-    is matrix_add_row gld_transactions $((33554432 / 1024))
-    is matrix_add_row gst_transactions $((16777216 / 1024))
+    kepler --size 256 --block 16x16 matrix_row matrix_column
+    is matrix_add_row gld_transactions $((33554432 / 4096))
+    is matrix_add_row gst_transactions $((16777216 / 4096))
     is matrix_add_row gld_efficiency "50.0 %"
     is matrix_add_row gst_efficiency "100 %"
-    is matrix_add_column gld_transactions $((268435456 / 1024))
-    is matrix_add_column gst_transactions $((134217728 / 1024))
+    is matrix_add_column gld_transactions $((268435456 / 4096))
+    is matrix_add_column gst_transactions $((134217728 / 4096))
     is matrix_add_column gld_efficiency "6.25 %"
     is matrix_add_column gst_efficiency "25.0 %"
-    kepler --size 512 --block 128 matrix_linear
+    kepler --size 256 --block 128 matrix_linear
     is matrix_add_linear gld_efficiency "100 %"
     is matrix_add_linear gst_efficiency "100 %"
 }

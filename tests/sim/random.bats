@@ -4,14 +4,14 @@
 load common
 
 @test "a program that nobody has written computes the same, and no launch of it is forgotten" {
-    for seed in 1 2 3 4 5 6; do
+    for seed in 1 2 3 4; do
         same_with_and_without "$programs/random_linked" $seed 1 150
         [ "$(forgotten)" = "of $(sed -n 's/^launches: //p' "$BATS_TEST_TMPDIR/ours.out")" ]
     done
 }
 
 @test "one of several threads computes the same" {
-    for seed in 11 12 13; do
+    for seed in 11 12; do
         same_with_and_without "$programs/random_linked" $seed 4 80
         [[ $(forgotten) == "of "* ]]
     done

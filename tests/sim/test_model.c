@@ -9,7 +9,7 @@
 
 #include "test_grid.h"
 
-#define SIDE 1024
+#define SIDE 512
 #define CELLS ((uint64_t)SIDE * SIDE)
 
 static double percent(uint64_t part, uint64_t whole)
@@ -30,20 +30,20 @@ static void assert_percent(uint64_t part, uint64_t whole, double expected, doubl
 struct matrix_row {
     const char *kernel;
     unsigned block_x, block_y;
-    uint64_t gld_lines, gst_segments; /* for 1024 x 1024 */
+    uint64_t gld_lines, gst_segments; /* for 512 x 512 */
     double gld_lines_pct, gst_pct;    /* 128-byte load lines */
     double gld_sectors_pct;           /* 32-byte sectors */
 };
 
 static const struct matrix_row matrix_table[] = {
-    {"matrix_add_row", 32, 32, 65536, 32768, 100, 100, 100},
-    {"matrix_add_row", 32, 16, 65536, 32768, 100, 100, 100},
-    {"matrix_add_row", 16, 16, 131072, 65536, 50, 100, 100},
-    {"matrix_add_column", 32, 32, 2097152, 1048576, 3.125, 12.5, 12.5},
-    {"matrix_add_column", 32, 16, 2097152, 1048576, 3.125, 12.5, 12.5},
-    {"matrix_add_column", 16, 16, 1048576, 524288, 6.25, 25, 25},
-    {"matrix_add_linear", 256, 1, 65536, 32768, 100, 100, 100},
-    {"matrix_add_linear", 64, 1, 65536, 32768, 100, 100, 100},
+    {"matrix_add_row", 32, 32, 16384, 8192, 100, 100, 100},
+    {"matrix_add_row", 32, 16, 16384, 8192, 100, 100, 100},
+    {"matrix_add_row", 16, 16, 32768, 16384, 50, 100, 100},
+    {"matrix_add_column", 32, 32, 524288, 262144, 3.125, 12.5, 12.5},
+    {"matrix_add_column", 32, 16, 524288, 262144, 3.125, 12.5, 12.5},
+    {"matrix_add_column", 16, 16, 262144, 131072, 6.25, 25, 25},
+    {"matrix_add_linear", 256, 1, 16384, 8192, 100, 100, 100},
+    {"matrix_add_linear", 64, 1, 16384, 8192, 100, 100, 100},
 };
 
 static void matrix_add_on(const char *chip)

@@ -211,7 +211,7 @@ static void a_closed_gate_is_passed_by_nobody_however_often(void **state)
     pthread_t passes = start(pass_until, &enough);
     unsigned long before = closings;
     /* The order of stores is for the build without sanitizers, which are slow and see none. */
-    const int times = SANITIZED ? 4000 : 40000;
+    const int times = SANITIZED ? 4000 : 16000;
     for (int i = 0; i < times; i++) {
         assert_true(gate_lock(LONG));
         change();

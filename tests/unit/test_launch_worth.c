@@ -322,7 +322,7 @@ static double best_error(const struct made_up *p)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-#define PROGRAMS 10000
+#define PROGRAMS 2500
 
 /* Where the money does not even reach to measure each kernel once, much depends on the moment at
  * which the program ends. */
@@ -353,7 +353,7 @@ static void little_money_is_never_exceeded(void **state)
 {
     static struct made_up p;
     (void)state;
-    for (unsigned i = 0; i < PROGRAMS / 10; i++) {
+    for (unsigned i = 0; i < 1000; i++) {
         seed = i + 1;
         make_up(&p, 1e-3, 1);
         assert_true(rule_on(&p).most_over <= 0);

@@ -961,8 +961,6 @@ static void kernels_of_frameworks_have_advice_for_their_callers(void **state)
          ""},
         {"the_programs_own(int)", "small_blocks"},
         {"void at::native::reduce_kernel<512, 1, float>(int)", ""},
-        {"stream_executor::gpu::(anonymous namespace)::xla_fp_comparison<float>(int)",
-         "autotuning"},
         {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", ""},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

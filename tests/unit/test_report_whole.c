@@ -69,7 +69,7 @@ static void forget(struct program *p)
     gp_metrics_close(p->metrics);
 }
 
-enum { PROGRAM, WINDOW, LIMIT, GRAPHS, HOST, ARITHMETIC, MEMORY, BOUNDS, ORIGINS };
+enum { PROGRAM, WINDOW, LIMIT, APART, GRAPHS, HOST, ARITHMETIC, MEMORY, BOUNDS, ORIGINS };
 
 static void says(const struct program *p, size_t line, const char *expected)
 {

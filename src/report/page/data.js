@@ -1,5 +1,6 @@
 /* The data that the file holds, made easy to ask. A profile has kernels; a kernel has a number (its
- * rank by time), names of three lengths (brief, label, short), a color and numbers by metric. */
+ * rank by time; those that are kept apart come last, and have no share), names of three lengths
+ * (brief, label, short), a color and numbers by metric. */
 
 const PALETTE = ['#4c78d8', '#e8a317', '#e4572e', '#2fa58f', '#a05fd6', '#4aa63c', '#e377a8',
                  '#7aa5f0', '#a0714f', '#c7b42c'];
@@ -19,12 +20,12 @@ function makeProfile(raw, number) {
         letter: String.fromCharCode(65 + number % 26) + (number < 26 ? '' : Math.floor(number / 26)),
         metricIndex: new Map(raw.metrics.map((metric, i) => [metric.name, i])),
     };
-    const ends = endsOf(raw.kernels);
+    const ends = endsOf(raw.kernels).map((end, i) => end + (raw.kernels[i].apart ? ' (autotuning)' : ''));
     profile.kernels = raw.kernels.map((kernel, i) => ({
         ...kernel, profile, number: i, advice: raw.changes.filter(c => c.kernel === i),
         brief: kernel.brief + ends[i], label: kernel.label + ends[i], short: kernel.short + ends[i],
         color: i < PALETTE.length ? PALETTE[i] : OTHER_COLOR,
-        share: raw.totals.seconds > 0 ? kernel.seconds / raw.totals.seconds : NaN,
+        share: raw.totals.seconds > 0 && !kernel.apart ? kernel.seconds / raw.totals.seconds : NaN,
         search: `${kernel.name} ${kernel.symbol} [${extent(kernel.block)}]`.toLowerCase(),
     }));
     return profile;

@@ -51,8 +51,8 @@ function aboutProfile(profile, marked) {
 }
 
 function timeBars(profile) {
-    const shown = profile.kernels.slice(0, BARS_ON_FIRST_SCREEN);
-    const rest = profile.kernels.slice(BARS_ON_FIRST_SCREEN);
+    const own = profile.kernels.filter(k => !k.apart);
+    const shown = own.slice(0, BARS_ON_FIRST_SCREEN), rest = own.slice(BARS_ON_FIRST_SCREEN);
     const bar = (share, color) => {
         const element = h('span', {class: 'timebar'});
         element.style.width = `${Math.max(0.3, 100 * (share || 0))}%`;
