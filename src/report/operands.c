@@ -101,8 +101,11 @@ static const struct operand_text of_lines[] = {
                                                 "with the opposite predicate"},
     [GP_WEIGHT_MULTIPLY_ADDS] = {"lines_multiply_adds",
                                  "instructions in the code: multiply-adds of FP32 and FP16"},
-    [GP_WEIGHT_PRODUCTS] = {"lines_products", "instructions in the code: multiply-adds that sum "
-                                              "products of two loaded numbers"},
+    [GP_WEIGHT_PRODUCTS] = {"lines_products", "instructions in the code: multiply-adds of a "
+                                              "product of matrices"},
+    [GP_WEIGHT_PLAIN_PRODUCTS] = {"lines_plain_products",
+                                  "instructions in the code: of these, such that load both "
+                                  "factors from global memory, for themselves alone"},
     [GP_WEIGHT_HALVES] = {"lines_halves", "instructions in the code: arithmetic with numbers of 16 "
                                           "bits; to load or widen one is none"},
     [GP_WEIGHT_SCALAR_HALVES] = {"lines_scalar_halves",

@@ -32,6 +32,7 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_TWO_SIDES] = "two_sides",
     [GP_WEIGHT_MULTIPLY_ADDS] = "multiply_adds",
     [GP_WEIGHT_PRODUCTS] = "products",
+    [GP_WEIGHT_PLAIN_PRODUCTS] = "plain_products",
     [GP_WEIGHT_HALVES] = "halves",
     [GP_WEIGHT_SCALAR_HALVES] = "scalar_halves",
 #define REASON(NAME, name, help) [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = "waits_" name,

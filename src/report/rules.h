@@ -58,9 +58,10 @@ enum gp_weight {
     GP_WEIGHT_FENCES,
     GP_WEIGHT_TWO_SIDES, /* predicated, beside others under the opposite predicate */
     GP_WEIGHT_MULTIPLY_ADDS,
-    GP_WEIGHT_PRODUCTS,      /* multiply-adds that sum products of two loaded numbers */
-    GP_WEIGHT_HALVES,        /* arithmetic with numbers of 16 bits */
-    GP_WEIGHT_SCALAR_HALVES, /* of these, one at a time */
+    GP_WEIGHT_PRODUCTS,       /* multiply-adds of a product of matrices */
+    GP_WEIGHT_PLAIN_PRODUCTS, /* of these, such that load both factors from global memory */
+    GP_WEIGHT_HALVES,         /* arithmetic with numbers of 16 bits */
+    GP_WEIGHT_SCALAR_HALVES,  /* of these, one at a time */
     GP_WEIGHT_FIRST_WAIT,    /* the waits of report/waits.h, from here on */
     GP_WEIGHT_COUNT = GP_WEIGHT_FIRST_WAIT + GP_WAIT_COUNT
 };
