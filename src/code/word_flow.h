@@ -181,6 +181,10 @@ enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instru
  * (word_walk.c). */
 bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size, int cc);
 
+/* Where the parameters begin in the bank of constants, behind numbers of the driver's
+ * (data_words.c). */
+unsigned gp_first_parameter(int cc);
+
 /* Where data words get to (word_flow.c). */
 void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
                        const struct gp_instruction *i);

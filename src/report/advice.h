@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_ADVICE_H
 
 #include "report/bounds.h"
+#include "report/sequences.h"
 #include "report/tunings.h"
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ struct gp_lines;
 /* One piece of advice. A row of several grids is judged grid by grid: gains are added up where the
  * rule holds, evidence and text are those of the grid with the largest. */
 struct gp_advice {
-    const struct gp_row *row; /* NULL: about the program */
+    const struct gp_row *row; /* NULL: about the program; of a sequence, its first kernel */
+    const struct gp_sequence *sequence; /* NULL: it is about no sequence */
     const struct gp_rule *rule;
     size_t *groups;     /* of the row, for which the rule holds: the largest gain first */
     size_t group_count; /* 0: about the program */
@@ -44,6 +46,7 @@ struct gp_findings {
     struct gp_bound *bounds;       /* of the rows */
     struct gp_bound *group_bounds; /* of the groups */
     struct gp_tunings tunings;
+    struct gp_sequences sequences;
     double seconds; /* of all kernels, if each tuning ran in its fastest configuration */
     struct gp_advice_list advice;
 };

@@ -72,6 +72,7 @@ struct gp_rule {
     int line;
     bool used;         /* false: switched off */
     bool of_program;   /* about the program, not about a kernel */
+    bool of_sequence;  /* about kernels that follow each other (report/sequences.h) */
     bool of_run;       /* the estimate is a share of the time that the program ran */
     bool fills_idle;   /* it helps where units idle, so not at a roof; else it spares work */
     bool of_libraries; /* also for ready-made kernels: of libraries, of frameworks */
