@@ -290,7 +290,7 @@ $(O)/tests/products.%.cubin: tests/products/products.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -cubin -arch=sm_$* -o $@ $<
-$(O)/unit/test_code_products $(O)/unit/test_report_products: $(words_arches:%=$(O)/tests/products.%.cubin)
+$(O)/unit/test_code_products $(O)/unit/test_report_products $(O)/unit/test_report_sequences: $(words_arches:%=$(O)/tests/products.%.cubin)
 $(O)/tests/causes.%.cubin: tests/causes/causes.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)

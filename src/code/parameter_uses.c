@@ -30,7 +30,7 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
         break;
     case GP_OP_ATOMG:
     case GP_OP_RED: {
-        const uint64_t words = address(w, word, 64) | address(w, word, 32);
+        const uint64_t words = address(w, word, 64);
         u->reads |= words;
         u->writes |= words;
         break;

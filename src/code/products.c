@@ -148,7 +148,8 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opc
     if (!is_of_one_number(word, opcode, w->cc))
         facts = (facts & ~SUM) | (facts & LOADED ? COMPUTED : 0);
     /* A conversion, or a product's upper half, may write a single register. */
-    const bool both = pairs || opcode == IMAD_WIDE || opcode == IADD || is_between(opcode, DMUL, DFMA);
+    const bool both =
+        pairs || opcode == IMAD_WIDE || opcode == IADD || is_between(opcode, DMUL, DFMA);
     gp_write_registers(w, gp_bits(word, 16, 8), count, both ? count : 1, facts);
 }
 
@@ -157,11 +158,11 @@ static void load(struct gp_word_walk *w, const uint64_t word[2], const struct gp
     const bool is_shared = i->op == GP_OP_LDS;
     const unsigned count = i->bytes == 0 || i->bytes > 16 ? MOST_IN_ROW : (i->bytes + 3u) / 4;
     const uint64_t uniform = gp_bits(word, 91, 1) ? gp_uniform(w, word, 32, is_shared ? 1 : 2) : 0;
-    const uint64_t address =
-        gp_registers(w, gp_bits(word, 24, 8), is_shared ? 1 : 2) | uniform;
+    const uint64_t address = gp_registers(w, gp_bits(word, 24, 8), is_shared ? 1 : 2) | uniform;
     const uint64_t of_address = (address & NUMBERS) | (address & LOADED ? AT_LOADED : 0);
-    const uint64_t facts = of_address << ADDRESS_BIT |
-                           (i->op == GP_OP_LDL ? COMPUTED : is_shared ? FROM_SHARED : FROM_GLOBAL);
+    const uint64_t facts = of_address << ADDRESS_BIT | (i->op == GP_OP_LDL ? COMPUTED
+                                                        : is_shared        ? FROM_SHARED
+                                                                           : FROM_GLOBAL);
     gp_write_registers(w, gp_bits(word, 16, 8), count, i->bytes ? count : 0, facts);
     if (i->bytes > 16)
         gp_write_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW, 0, facts);
@@ -207,7 +208,8 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], unsigned op
     } else {
         const struct gp_register_range to = gp_registers_written(word, w->cc);
         const uint64_t facts = of_operands(w, word, 1) & ~SUM;
-        gp_write_registers(w, to.first, to.count, to.count, facts | (facts & LOADED ? COMPUTED : 0));
+        gp_write_registers(w, to.first, to.count, to.count,
+                           facts | (facts & LOADED ? COMPUTED : 0));
     }
 }
 

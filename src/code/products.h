@@ -6,7 +6,7 @@
  *
  * So these are none: polynomials, orbits and forces compute their factors; filters and
  * matrix-vector products share one factor among all threads; element-wise and dot products take
- * both from the same place; sparse ones from a place that was loaded; stencils have no sum that is
+ * both from the same address; sparse ones from one that was loaded; stencils have no sum that is
  * carried from round to round. */
 #ifndef GPUPROF_CODE_PRODUCTS_H
 #define GPUPROF_CODE_PRODUCTS_H
@@ -22,8 +22,8 @@ enum gp_product {
 
 /* The products in the code of a function. Owns its list. */
 struct gp_products {
-    const void *code; /* of the caller; not read any more */
-    size_t count;     /* instructions */
+    const void *code;  /* of the caller; not read any more */
+    size_t count;      /* instructions */
     unsigned char *of; /* enum gp_product of each */
 };
 
@@ -35,7 +35,7 @@ bool gp_is_multiply_add(const void *code, size_t at, int cc);
 struct gp_products *gp_products_find(const void *code, size_t size, int cc);
 void gp_products_free(struct gp_products *p);
 
-/* Of the instruction at that offset. */
+/* The kind of the instruction at that offset. */
 enum gp_product gp_products_at(const struct gp_products *p, size_t at);
 
 #endif

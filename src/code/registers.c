@@ -46,7 +46,8 @@ static unsigned written_by_other(unsigned opcode, int cc)
     if (is_between(opcode, FIRST_OF_CONTROL, LAST_OF_CONTROL) || opcode == DEPBAR ||
         opcode == MEMBAR || is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM) ||
         is_between(opcode, NEXT_UNIFORM, END_OF_UNIFORM) || opcode == R2UR || opcode == REDUX ||
-        opcode == R2P || is_between(opcode, FIRST_PLOP3, LAST_PLOP3) || opcode == HSETP2 || opcode == FCHK)
+        opcode == R2P || is_between(opcode, FIRST_PLOP3, LAST_PLOP3) || opcode == HSETP2 ||
+        opcode == FCHK)
         return 0;
     return is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) || opcode == LDSM ||
                    (opcode >= HMMA && opcode <= DMMA) || opcode == IMMA ||

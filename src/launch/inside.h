@@ -237,6 +237,9 @@ bool copies_read(struct gp_copies *totals);
 void succession_gather(const struct gp_measurement *m, const void *parameters, size_t size);
 void succession_note(const struct gp_measurement *m);
 
+/* Other work of the program than launches has come between these. From any thread. */
+void succession_broken(void);
+
 /* Gives the sums of each two. */
 void successions_visit(void (*visit)(void *user, const struct gp_succession *s), void *user);
 

@@ -71,8 +71,6 @@ void gp_launch_before_change(void);
  * saved parts of the memory make their passes, or go on to be held (launch/program_writes.c). */
 void gp_launch_before_write(CUdeviceptr to, uint64_t bytes, CUstream stream);
 void gp_launch_after_write(void);
-/* Other work of the program than launches has come between these. From any thread. */
-void gp_succession_broken(void);
 
 /* Acts as gp_launch_before_change, and enters the gate before other threads launch again: a launch
  * that is held before the change is known would be replayed behind it. To be ended by

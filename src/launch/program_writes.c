@@ -78,7 +78,7 @@ static void follow_behind(void *data)
 
 void gp_launch_after_write(void)
 {
-    gp_succession_broken();
+    succession_broken();
     if (followed)
         gp_run_internal_work(follow_behind, NULL);
 }

@@ -1,6 +1,6 @@
 /* Launches that come right behind another one in their stream, and reach the same arrays: for each
  * two kernels and configurations how many there are, and how many bytes of arrays they share. An
- * array is what an address among the parameters leads to: up to the end of its allocation, or the
+ * array begins at an address among the parameters, and goes to the end of its allocation, or the
  * next address that one of the two has. Addresses that are not the same lead to different arrays.
  *
  * Owns the counts, a bounded amount. The launch at hand and the one before it are known under the
@@ -50,7 +50,7 @@ static struct entry {
 static size_t used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void gp_succession_broken(void)
+void succession_broken(void)
 {
     atomic_fetch_add_explicit(&other_work, 1, memory_order_relaxed);
 }
@@ -154,8 +154,7 @@ static bool is_right_behind(void)
 static struct entry *entry_of(const struct gp_tally *tally, const struct gp_tally *behind)
 {
     size_t slot = gp_mix((uintptr_t)tally, (uintptr_t)behind) % MOST_SUCCESSIONS;
-    while (entries[slot].tally &&
-           (entries[slot].tally != tally || entries[slot].before != behind))
+    while (entries[slot].tally && (entries[slot].tally != tally || entries[slot].before != behind))
         slot = (slot + 1) % MOST_SUCCESSIONS;
     if (!entries[slot].tally) {
         if (used >= MOST_SUCCESSIONS / 4 * 3)
@@ -188,8 +187,8 @@ void succession_note(const struct gp_measurement *m)
     now.context = (uintptr_t)m->context->handle;
     now.stream = (uintptr_t)m->call->stream;
     now.of_graph = m->call->of_graph;
-    now.tally = tally_of_kernel(m->kernel->name, m->context->device.ordinal,
-                                &m->call->configuration);
+    now.tally =
+        tally_of_kernel(m->kernel->name, m->context->device.ordinal, &m->call->configuration);
     const bool is_behind = is_right_behind();
     const struct gp_succession sums =
         is_behind && !is_repetition() ? compare() : (struct gp_succession){.launches = 1};

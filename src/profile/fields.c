@@ -12,11 +12,10 @@
 #define SUM(kind, name, needed) FIELD(gp_sum, kind, name, needed, 0)
 #define WHOLE(kind, name, needed) FIELD(gp_whole_times, kind, name, needed, 0)
 #define SUCCESSION(kind, name, needed) FIELD(gp_succession, kind, name, needed, 0)
-#define BEFORE(kind, label, member)                                         \
-    {                                                                       \
-        label, GP_FIELD_##kind,                                             \
-            offsetof(struct gp_succession, configuration_before.member),    \
-            sizeof(((struct gp_succession *)0)->configuration_before.member), 0, 0 \
+#define BEFORE(kind, label, member)                                                          \
+    {                                                                                        \
+        label, GP_FIELD_##kind, offsetof(struct gp_succession, configuration_before.member), \
+            sizeof(((struct gp_succession *)0)->configuration_before.member), 0, 0           \
     }
 #define END(kind, name, needed) FIELD(gp_end, kind, name, needed, 0)
 

@@ -147,7 +147,8 @@ static void finish_unit(struct gp_rule_loading *l)
 static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
 {
     static const char *const uses[] = {"yes", "no"}, *const answers[] = {"no", "yes"};
-    static const char *const helps[] = {"work", "idle"}, *const scopes[] = {"kernel", "program", "sequence"};
+    static const char *const helps[] = {"work", "idle"}, *const scopes[] = {"kernel", "program",
+                                                                            "sequence"};
     int used = gp_rule_word(l, GP_RULE_USE, uses, 2),
         libraries = gp_rule_word(l, GP_RULE_LIBRARIES, answers, 2);
     int fills = gp_rule_word(l, GP_RULE_HELPS, helps, 2),

@@ -62,7 +62,7 @@ enum gp_weight {
     GP_WEIGHT_PLAIN_PRODUCTS, /* of these, such that load both factors from global memory */
     GP_WEIGHT_HALVES,         /* arithmetic with numbers of 16 bits */
     GP_WEIGHT_SCALAR_HALVES,  /* of these, one at a time */
-    GP_WEIGHT_FIRST_WAIT,    /* the waits of report/waits.h, from here on */
+    GP_WEIGHT_FIRST_WAIT,     /* the waits of report/waits.h, from here on */
     GP_WEIGHT_COUNT = GP_WEIGHT_FIRST_WAIT + GP_WAIT_COUNT
 };
 

@@ -14,8 +14,8 @@
 #define LOADED_ONCE 2.2
 /* A kernel that writes so much less than it reads makes a sum of all. */
 #define MUCH_LESS (1.0 / 16)
-/* A kernel waits for memory that uses so much of what DRAM reaches; and its work in one with others
- * is not done at a rate that is higher by more than half, whatever its own is. */
+/* A kernel waits for memory that uses so much of the bandwidth of DRAM; and its work in one with
+ * others is not done at a rate that is higher by more than half. */
 #define WAITS_FOR_DRAM 0.3
 #define LEAST_CLOSENESS (2.0 / 3)
 #define MOST_NAMES 6
@@ -26,18 +26,18 @@ struct part {
     size_t group;
     bool known; /* it is bound by memory, and its numbers are known */
     bool exchanges, sums;
-    double launches, seconds; /* of one launch */
-    double read, written;     /* bytes of DRAM, of one launch */
-    double closeness;         /* to the ceiling of DRAM */
-    double examined;          /* launches of which is known what came before */
+    double launches, seconds;     /* of one launch */
+    double read, written;         /* bytes of DRAM, of one launch */
+    double closeness;             /* to the ceiling of DRAM */
+    double examined;              /* its launches whose forerunner was asked for */
     double saved, follows, leads; /* bytes of one launch; shares of its launches */
     const struct link *next, *before;
 };
 
 struct link {
     struct part *from, *to;
-    double share_from, share_to;        /* of the launches of each */
-    double written, read;               /* bytes that go: of one launch of each */
+    double share_from, share_to; /* of the launches of each */
+    double written, read;        /* bytes that go: of one launch of each */
 };
 
 struct finding {
@@ -84,13 +84,13 @@ static void examine(const struct finding *f, struct part *p, const struct gp_lin
     const struct gp_row one = gp_rows_of_group(f->rows, p->row, p->group);
     const struct gp_bound *b = &f->bounds[p->row->first_group + p->group];
     const double barriers = lines ? gp_lines_total(lines, GP_WEIGHT_BARRIERS) : (double)NAN;
-    const double requested = mean_of(f->rows, &one, "gld_requested_bytes");
+    const double requested = mean_of(f->rows, &one, "requested_bytes");
     p->launches = (double)one.launches;
     p->seconds = p->launches > 0 ? one.seconds / p->launches : 0;
     p->read = mean_of(f->rows, &one, "dram_read_bytes");
     p->written = mean_of(f->rows, &one, "dram_write_bytes");
     p->sums = p->written <= MUCH_LESS * p->read;
-    p->exchanges = !(barriers <= 0) || !(requested <= LOADED_ONCE * p->read);
+    p->exchanges = !(barriers <= 0) || !(requested - p->written <= LOADED_ONCE * p->read);
     p->known = is_bound_by_memory(f, b, &p->closeness) && p->seconds > 0 &&
                p->read + p->written > 0 && isfinite(requested);
 }
@@ -188,7 +188,8 @@ static bool closes_a_circle(const struct link *l)
     return p == l->from;
 }
 
-/* Each kernel has one before and one behind it at most. Where one follows itself it stands alone. */
+/* Each kernel has one before and one behind it at most. Where one follows itself it stands alone.
+ */
 static void join_links(struct finding *f)
 {
     for (size_t i = 0; i < f->link_count; i++) {
@@ -240,8 +241,8 @@ static bool add_sequence(struct gp_sequences *s, const struct finding *f, const 
         const struct gp_lines *own = lines ? lines(user, p->row) : NULL;
         q.list[i] = (struct gp_in_sequence){p->row, p->group, saved_by(p)};
         q.saved += q.list[i].saved;
-        q.ready_made += gp_origin_is_ready_made(
-            gp_origin_of(p->row->launch->kernel, p->row->full_name, own));
+        q.ready_made +=
+            gp_origin_is_ready_made(gp_origin_of(p->row->launch->kernel, p->row->full_name, own));
         s->has[p - f->parts] = true;
         if (p->next) {
             q.share = fmin(q.share, fmin(p->next->share_from, p->next->share_to));
@@ -294,9 +295,9 @@ void gp_sequence_names(const struct gp_sequence *s, struct gp_text *out)
     const size_t shown = s->count > MOST_NAMES ? MOST_NAMES : s->count;
     for (size_t i = 0; i < shown; i++)
         gp_text_addf(out, "%s%s",
-                     i == 0                           ? ""
-                     : i == s->count - 1              ? " and "
-                                                      : ", ",
+                     i == 0              ? ""
+                     : i == s->count - 1 ? " and "
+                                         : ", ",
                      s->list[i].row->brief_name);
     if (s->count > shown)
         gp_text_addf(out, " and %zu more", s->count - shown);

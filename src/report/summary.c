@@ -717,7 +717,7 @@ struct gp_whole_times gp_summary_graphs(const struct gp_summary *s)
 
 /* NULL where it has no launch here. */
 static const struct gp_group *group_if_known(struct gp_summary *s, const char *kernel, int device,
-                                          const struct gp_configuration *configuration)
+                                             const struct gp_configuration *configuration)
 {
     const struct shape shape = {.device = device, .configuration = *configuration};
     struct hashed_group *g = NULL;
@@ -738,9 +738,8 @@ static struct gp_followed *followed_of(struct gp_summary *s, const struct gp_gro
             return &s->followed[i];
     if (s->followed_count == s->followed_capacity) {
         const size_t capacity = s->followed_capacity ? 2 * s->followed_capacity : 64;
-        struct gp_followed *more = capacity <= MOST_FOLLOWED
-                                       ? realloc(s->followed, capacity * sizeof(*more))
-                                       : NULL;
+        struct gp_followed *more =
+            capacity <= MOST_FOLLOWED ? realloc(s->followed, capacity * sizeof(*more)) : NULL;
         if (!more)
             return NULL;
         s->followed = more;
@@ -753,10 +752,10 @@ static struct gp_followed *followed_of(struct gp_summary *s, const struct gp_gro
 
 void gp_summary_succession(struct gp_summary *s, const struct gp_succession *succession)
 {
-    const struct gp_group *group = group_if_known(s, succession->kernel, succession->device,
-                                               &succession->configuration);
+    const struct gp_group *group =
+        group_if_known(s, succession->kernel, succession->device, &succession->configuration);
     const struct gp_group *before = group_if_known(s, succession->before, succession->device,
-                                                &succession->configuration_before);
+                                                   &succession->configuration_before);
     struct gp_followed *f = group ? followed_of(s, group, before) : NULL;
     if (!f)
         return;

@@ -29,7 +29,7 @@ are() {
 }
 
 @test "an array that one launch wrote and the next reads is passed" {
-    # The next round reads nothing but what scale itself wrote before, and add only read since.
+    # The next round reads the array that scale itself wrote before, and add has only read since.
     are passed "- scale 1 0 0 0" "scale add $ROUNDS $((ROUNDS * N)) 0 0" \
         "add scale $((ROUNDS - 1)) 0 0 $(((ROUNDS - 1) * N))"
 }

@@ -1,8 +1,10 @@
-/* code/products: the products of matrices in the cubins that nvcc made of tests/products/products.cu,
- * and the kernels full of multiply-adds that are none. */
+/* code/products: the products of matrices in the cubins that nvcc made of
+ * tests/products/products.cu, and the kernels full of multiply-adds that are none.
+ * code/parameter_uses: the parameters through which some of them read and write. */
 #include "beside.h"
 #include "code/cubin.h"
 #include "code/instruction.h"
+#include "code/parameter_uses.h"
 #include "code/products.h"
 
 #include <setjmp.h>
@@ -93,6 +95,53 @@ static void products_of_matrices_and_others(void **state)
     assert_true(cubins >= 2);
 }
 
+/* The parameters that are addresses, of eight bytes each, as bits by their numbers. */
+static unsigned addresses(uint64_t words, unsigned count)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < count; i++)
+        found |= (words >> 2 * i & 1) << i;
+    return found;
+}
+
+static void parameters_that_are_read_and_written(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned count, read, written;
+    } kernels[] = {
+        {".text.plain_product", 3, 6, 1},        {".text.product_of_tiles", 3, 6, 1},
+        {".text.product_in_registers", 3, 6, 1}, {".text.none_element_by_element", 3, 7, 1},
+        {".text.none_a_dot_product", 3, 7, 1},   {".text.none_a_sparse_matrix", 5, 30, 1},
+        {".text.none_an_orbit", 1, 0, 1},        {".text.none_a_transform", 2, 3, 1}};
+    unsigned cubins = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+        char name[32];
+        size_t size;
+        struct gp_cubin cubin;
+        snprintf(name, sizeof(name), "products.%d.cubin", capabilities[i]);
+        char *image = read_beside(name, &size);
+        if (!image)
+            continue;
+        assert_true(gp_cubin_open(&cubin, image, size));
+        for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++) {
+            Elf64_Shdr section;
+            assert_true(gp_cubin_find(&cubin, kernels[k].name, &section));
+            const struct gp_parameter_uses uses =
+                gp_code_parameter_uses(image + section.sh_offset, section.sh_size, capabilities[i]);
+            const unsigned read = addresses(uses.reads, kernels[k].count),
+                           written = addresses(uses.writes, kernels[k].count);
+            if (!uses.known || read != kernels[k].read || written != kernels[k].written)
+                fail_msg("%s of %d: %d, %x, %x", kernels[k].name, capabilities[i], uses.known, read,
+                         written);
+        }
+        free(image);
+        cubins++;
+    }
+    assert_true(cubins >= 2);
+}
+
 static void code_without_multiply_adds_has_none(void **state)
 {
     (void)state;
@@ -108,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_of_matrices_and_others),
+        cmocka_unit_test(parameters_that_are_read_and_written),
         cmocka_unit_test(code_without_multiply_adds_has_none),
     };
     return cmocka_run_group_tests_name("products", tests, NULL, NULL);

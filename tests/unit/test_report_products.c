@@ -127,10 +127,15 @@ static void products_with_waste_or_waits_stand_behind(void **state)
 static void other_arithmetic_is_not_for_tensor_cores(void **state)
 {
     (void)state;
-    static const char *const kernels[] = {
-        "none_a_polynomial",          "none_forces_of_bodies", "none_an_orbit",
-        "none_a_stencil",             "none_a_filter",         "none_distances",
-        "none_a_matrix_and_a_vector", "none_squares",          "none_a_transform"};
+    static const char *const kernels[] = {"none_a_polynomial",
+                                          "none_forces_of_bodies",
+                                          "none_an_orbit",
+                                          "none_a_stencil",
+                                          "none_a_filter",
+                                          "none_distances",
+                                          "none_a_matrix_and_a_vector",
+                                          "none_squares",
+                                          "none_a_transform"};
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
         for (double busy = 0.4; busy < 1; busy += 0.5) {
             const struct answers a = ask_of(kernels[i], busy, 1000);
@@ -153,7 +158,8 @@ static void products_of_libraries_are_known_by_their_names(void **state)
     static const char *const in_fp32[] = {
         "ampere_sgemm_128x64_tn",
         "_ZN7cutlass7Kernel2I47cutlass_80_simt_sgemm_256x128_8x4_nn_align1EEvNT_6ParamsE",
-        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4"};
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_"
+        "aligna4"};
     static const char *const others[] = {
         "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_cublas",
         "cutlass_80_tensorop_s1688gemm_128x256_16x3_nn_align4",

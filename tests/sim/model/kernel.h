@@ -78,11 +78,10 @@ struct gpusim_site {
 #define PARAM(t, i, type) \
     (*(type const *)(const void *)((t)->grid->params + (t)->grid->param_at[(i)]))
 
-/* The same of an address: its load is an instruction, and the accesses behind it in the code take
- * it. The parameters before it have eight bytes each. */
-#define ADDRESS(t, i, type)                                                           \
-    (gpusim_note((t), GPUSIM_SITE_OF(GPUSIM_OP_PARAMETER, 1, 1 + (i)), 1, true), \
-     PARAM(t, i, type))
+/* A parameter that is an address: its load is an instruction, and the accesses behind it in the
+ * code take it. The parameters before it have eight bytes each. */
+#define ADDRESS(t, i, type) \
+    (gpusim_note((t), GPUSIM_SITE_OF(GPUSIM_OP_PARAMETER, 1, 1 + (i)), 1, true), PARAM(t, i, type))
 
 /* The address of a variable of the kernel's module, as the linker would have written it in. */
 #define GLOBAL(t, type, name) ((type *)gpusim_symbol((t), (name)))

@@ -1,11 +1,11 @@
 /*
- * sequence_linked CASE...: launches of two kernels that follow each other, y = 2 * y + 1 (scale) and
- * z = x + y (add), ROUNDS times; a profiler that looks at their parameters sees which arrays they
- * share. In the case "passed" scale writes what add reads; in the case "shared" both add, and read
- * the same; in "in_place" scale follows add, which writes its own array; in "apart" all have arrays
- * of their own; in "copied" a copy to the host is made between them; in "repeated" the same launch
- * is made again and again; in "streams" the second goes into another stream. Prints sums of the
- * results.
+ * sequence_linked CASE...: launches of two kernels that follow each other, y = 2 * y + 1 (scale)
+ * and z = x + y (add), ROUNDS times; a profiler sees by their parameters which arrays
+ * they share. In the case "passed" scale writes the array that add reads; in the case "shared" both
+ * add, and read the same; in "in_place" scale follows add, which writes its own array; in "apart"
+ * all have arrays of their own; in "copied" a copy to the host is made between them; in "repeated"
+ * the same launch is made again and again; in "streams" the second goes into another stream. Prints
+ * sums of the results.
  */
 #include "image.h"
 #include "programs/cases.h"
