@@ -1,5 +1,6 @@
 #include "report/sequences.h"
 
+#include "code/address_origins.h"
 #include "report/lines.h"
 #include "report/origin.h"
 
@@ -24,8 +25,9 @@
 struct part {
     const struct gp_row *row;
     size_t group;
-    bool known; /* it is bound by memory, and its numbers are known */
-    bool exchanges, sums;
+    bool known;     /* it is bound by memory, and its numbers are known */
+    bool exchanges; /* elements with other threads, it may be */
+    bool sums;
     double launches, seconds;     /* of one launch */
     double read, written;         /* bytes of DRAM, of one launch */
     double closeness;             /* to the ceiling of DRAM */
@@ -79,20 +81,30 @@ static double mean_of(const struct gp_rows *rows, const struct gp_row *one, cons
     return gp_rows_mean(rows, one, metric, &mean) ? mean : (double)NAN;
 }
 
+/* Threads have barriers, by which they may exchange elements, or load those of others by an index;
+ * or that is not known. */
+static bool may_need_others(const struct gp_lines *lines)
+{
+    size_t size;
+    const void *code = lines ? gp_lines_code(lines, lines->source.kernel, &size) : NULL;
+    return !code || !(gp_lines_total(lines, GP_WEIGHT_BARRIERS) <= 0) ||
+           gp_code_gathers(code, size, lines->source.cc);
+}
+
 static void examine(const struct finding *f, struct part *p, const struct gp_lines *lines)
 {
     const struct gp_row one = gp_rows_of_group(f->rows, p->row, p->group);
     const struct gp_bound *b = &f->bounds[p->row->first_group + p->group];
-    const double barriers = lines ? gp_lines_total(lines, GP_WEIGHT_BARRIERS) : (double)NAN;
     const double requested = mean_of(f->rows, &one, "requested_bytes");
     p->launches = (double)one.launches;
     p->seconds = p->launches > 0 ? one.seconds / p->launches : 0;
     p->read = mean_of(f->rows, &one, "dram_read_bytes");
     p->written = mean_of(f->rows, &one, "dram_write_bytes");
     p->sums = p->written <= MUCH_LESS * p->read;
-    p->exchanges = !(barriers <= 0) || !(requested - p->written <= LOADED_ONCE * p->read);
     p->known = is_bound_by_memory(f, b, &p->closeness) && p->seconds > 0 &&
                p->read + p->written > 0 && isfinite(requested);
+    p->exchanges =
+        !(requested - p->written <= LOADED_ONCE * p->read) || (p->known && may_need_others(lines));
 }
 
 static bool make_parts(struct finding *f,

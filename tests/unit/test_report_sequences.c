@@ -19,6 +19,7 @@
 #define THREE "none_a_stencil"
 #define FOUR "none_squares"
 #define WITH_BARRIERS "none_forces_of_bodies"
+#define SPARSE "none_a_sparse_matrix"
 #define BYTES 1.9e9 /* of an array: two of them take a millisecond */
 #define ROUNDS 10
 
@@ -60,7 +61,7 @@ static void begin(struct world *w)
     w->sources = gp_sources_new();
     gp_summary_device(w->summary, &device);
     assert_true(gp_sources_add_cubin(w->sources, &image));
-    static const char *const kernels[] = {ONE, TWO, THREE, FOUR, WITH_BARRIERS};
+    static const char *const kernels[] = {ONE, TWO, THREE, FOUR, WITH_BARRIERS, SPARSE};
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
         add_code(w, kernels[i]);
 }
@@ -230,6 +231,9 @@ static void others_are_left_alone(void **state)
     assert_false(is_advised(&t));
     t = good;
     t.second = WITH_BARRIERS; /* threads exchange them */
+    assert_false(is_advised(&t));
+    t = good;
+    t.second = SPARSE; /* it needs the elements that its indices name */
     assert_false(is_advised(&t));
     t = good;
     t.needing = ROUNDS; /* a sum of all, say */
