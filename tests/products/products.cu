@@ -374,6 +374,15 @@ KERNEL none_a_sparse_matrix(float *out, const int *begins, const int *columns, c
     out[X] = sum;
 }
 
+/* The same number of columns in each row, and many vectors. */
+KERNEL none_a_sparse_matrix_and_vectors(float *out, const int *columns, const float *values, const float *x, int size, int n)
+{
+    float sum = 0;
+    for (int k = 0; k < size; k++)
+        sum += values[Y * size + k] * x[columns[Y * size + k] * n + X];
+    out[Y * n + X] = sum;
+}
+
 KERNEL none_distances(float *out, const float *points, const float *centres, int n, int dimensions, int count)
 {
     float best = 1e30f;

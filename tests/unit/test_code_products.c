@@ -88,7 +88,7 @@ static void products_of_matrices_and_others(void **state)
         char *image = read_beside(name, &size);
         if (!image)
             continue;
-        assert_int_equal(check(image, size, capabilities[i]), 34);
+        assert_int_equal(check(image, size, capabilities[i]), 35);
         free(image);
         cubins++;
     }
