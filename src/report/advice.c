@@ -435,8 +435,7 @@ static bool advise_sequence(struct gp_findings *f, const struct gp_rows *rows,
     s.sequence = q;
     if (!gain_of(rule, &s, &a.gain) || a.gain < GP_ADVISED_GAIN)
         return true;
-    a.rank = a.gain;
-    a.grid_gain = one.seconds > 0 ? fmin(1, first->saved / one.seconds) : 0;
+    a.rank = a.grid_gain = a.gain;
     a.kernel_gain = first->row->seconds > 0 ? fmin(1, first->saved / first->row->seconds) : 0;
     a.groups = malloc(sizeof(*a.groups));
     if (!a.groups)

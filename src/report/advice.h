@@ -28,7 +28,7 @@ struct gp_advice {
     double gain;        /* share of the whole GPU time, struct gp_findings.seconds; of a rule that
                          * says so, of the time that the program ran */
     double rank;        /* by which it is sorted: gain, as a multiple of the GPU time */
-    double grid_gain;   /* share of the time of the first of the groups */
+    double grid_gain;   /* share of the time of the first of the groups; of a sequence, gain */
     bool up_to;         /* at most that */
     /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
      * the rule is about no line of it. NULL: not known. */
