@@ -27,7 +27,7 @@ struct part {
     size_t group;
     bool known;     /* it is bound by memory, and its numbers are known */
     bool exchanges; /* elements with other threads, it may be */
-    bool sums;
+    bool sums, of_cub;
     double launches, seconds;     /* of one launch */
     double read, written;         /* bytes of DRAM, of one launch */
     double closeness;             /* to the ceiling of DRAM */
@@ -101,6 +101,7 @@ static void examine(const struct finding *f, struct part *p, const struct gp_lin
     p->read = mean_of(f->rows, &one, "dram_read_bytes");
     p->written = mean_of(f->rows, &one, "dram_write_bytes");
     p->sums = p->written <= MUCH_LESS * p->read;
+    p->of_cub = gp_origin_of(p->row->launch->kernel, p->row->full_name, lines) == GP_OF_CUB;
     p->known = is_bound_by_memory(f, b, &p->closeness) && p->seconds > 0 &&
                p->read + p->written > 0 && isfinite(requested);
     p->exchanges =
@@ -155,7 +156,9 @@ static bool measure_link(const struct finding *f, struct link *l, const struct g
     l->read = fmin(passed + shared, b->read);
     if (2 * s->needing > s->launches || (s->passed_bytes > 0 && a->sums))
         return false;
-    return l->read > BEYOND_L2 * l2_of(f, b) && (b->sums || !b->exchanges);
+    /* The steps of a sort, say, are nobody's to change. */
+    const bool steps = a->of_cub && b->of_cub;
+    return l->read > BEYOND_L2 * l2_of(f, b) && ((b->sums && !steps) || !b->exchanges);
 }
 
 static double worth_of(const struct link *l)

@@ -346,6 +346,24 @@ static void frameworks_fuse_by_themselves(void **state)
     end(&w);
 }
 
+/* Kernels of CUB's sort: the second one counts the keys that the first one has written. */
+static void steps_of_a_sort_are_left_alone(void **state)
+{
+    (void)state;
+    static const char sort[] = "_ZN3cub19DeviceRadixSortStepIiEEvPT_",
+                      count[] = "_ZN3cub20DeviceRadixSortCountIiEEvPT_";
+    const char *const before[] = {sort, ONE};
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        begin(&w);
+        launch(&w, before[i], 1, 1, 1);
+        launch(&w, count, 1, 0, 1);
+        follow(&w, before[i], count, ROUNDS, 1, 0);
+        assert_true((find_fusion(&w, "fusion") != NULL) == (before[i] != sort));
+        end(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_kernel_may_follow_itself),
         cmocka_unit_test(a_circle_is_parted),
         cmocka_unit_test(frameworks_fuse_by_themselves),
+        cmocka_unit_test(steps_of_a_sort_are_left_alone),
     };
     return cmocka_run_group_tests_name("sequences", tests, NULL, NULL);
 }
