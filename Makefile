@@ -286,6 +286,11 @@ $(O)/tests/words.%.cubin: tests/words/words.cu
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -cubin -arch=sm_$* -o $@ $<
 $(O)/unit/test_code_data_words: $(words_arches:%=$(O)/tests/words.%.cubin)
+$(O)/tests/products.%.cubin: tests/products/products.cu
+	$(call say,NVCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -O2 -cubin -arch=sm_$* -o $@ $<
+$(O)/unit/test_code_products $(O)/unit/test_report_products $(O)/unit/test_report_sequences: $(words_arches:%=$(O)/tests/products.%.cubin)
 $(O)/tests/causes.%.cubin: tests/causes/causes.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)

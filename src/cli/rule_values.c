@@ -44,6 +44,8 @@ static void add_rule(const struct gp_rule *rule, struct gp_text *out)
         gp_text_add(&text, "; switched off");
     else if (rule->of_program)
         gp_text_add(&text, "; asked of the program");
+    else if (rule->of_sequence)
+        gp_text_add(&text, "; asked of sequences of kernels");
     else
         gp_text_addf(&text, "; bound by: %s", rule->under ? rule->under : "any");
     add_line(rule->name, gp_text_string(&text), out);

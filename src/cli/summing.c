@@ -82,6 +82,15 @@ static bool take_graph(void *user, const struct gp_whole_times *times)
     return true;
 }
 
+static bool take_succession(void *user, const struct gp_succession *original)
+{
+    struct cli_summing *s = user;
+    struct gp_succession own = *original;
+    own.device = gp_merge_number(&s->merge, own.device);
+    gp_summary_succession(s->summary, &own);
+    return true;
+}
+
 /* The time is the whole process's, not that of some launches. */
 static bool take_end(void *user, const struct gp_end *end)
 {
@@ -131,6 +140,7 @@ int cli_sum_profiles(struct cli_summing *s, const struct cli_views *views,
                                          .count = take_count,
                                          .sum = take_sum,
                                          .graph = take_graph,
+                                         .succession = take_succession,
                                          .end = take_end,
                                          .unfinished = take_unfinished,
                                          .gave_up = take_given_up,

@@ -161,6 +161,18 @@ static bool take_graph(void *user, const struct gp_whole_times *times)
     return true;
 }
 
+static bool take_succession(void *user, const struct gp_succession *original)
+{
+    struct cli_reading *r = user;
+    struct gp_succession own = *original;
+    if (!r->summary)
+        return true;
+    if (r->views->merge)
+        own.device = gp_merge_number(&r->merge, own.device);
+    gp_summary_succession(r->summary, &own);
+    return true;
+}
+
 /* The time is the whole process's, not that of some launches. */
 static bool take_end(void *user, const struct gp_end *end)
 {
@@ -234,6 +246,7 @@ int cli_reading_profile(struct cli_reading *r, const char *path)
                                                .count = take_count,
                                                .sum = take_sum,
                                                .graph = take_graph,
+                                               .succession = take_succession,
                                                .end = take_end,
                                                .unfinished = take_unfinished,
                                                .gave_up = take_given_up,

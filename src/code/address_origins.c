@@ -1,5 +1,6 @@
 #include "code/address_origins.h"
 
+#include "code/instruction.h"
 #include "code/registers.h"
 #include "code/scoreboards.h"
 #include "code/word_flow.h"
@@ -109,4 +110,16 @@ struct gp_address_origins gp_address_origins_of(struct gp_paths *p, size_t n)
         gp_paths_walk_back(p, f.list[i].n, visit, &f);
     }
     return f.origins;
+}
+
+bool gp_code_gathers(const void *code, size_t size, int cc)
+{
+    struct gp_paths *p = gp_paths_open(code, size, cc);
+    bool gathers = p == NULL;
+    for (size_t n = 0; p && n < p->count && !gathers; n++) {
+        const enum gp_op op = gp_instruction_decode(p->code + n * GP_INSTRUCTION_BYTES, p->cc).op;
+        gathers = (op == GP_OP_LDG || op == GP_OP_LD) && gp_address_origins_of(p, n).is_loaded;
+    }
+    gp_paths_close(p);
+    return gathers;
 }

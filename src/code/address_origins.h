@@ -18,4 +18,8 @@ struct gp_address_origins {
  * chains and uniform registers are not followed: they add nothing. */
 struct gp_address_origins gp_address_origins_of(struct gp_paths *p, size_t n);
 
+/* True where the code of a function loads from global memory at addresses that it has loaded, or
+ * computed from loaded numbers; also where that is not known. */
+bool gp_code_gathers(const void *code, size_t size, int cc);
+
 #endif

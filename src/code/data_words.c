@@ -13,8 +13,7 @@
 
 #include <stdlib.h>
 
-/* The bank of constants begins with numbers of the driver's. */
-static unsigned first_parameter(int cc)
+unsigned gp_first_parameter(int cc)
 {
     return cc >= 100 ? 0x380 : cc >= 90 ? 0x210 : 0x160;
 }
@@ -26,7 +25,7 @@ uint64_t gp_code_data_words(const void *code, size_t size, int cc)
     if (!w)
         return 0;
     w->step = gp_data_word_step;
-    w->first = first_parameter(cc);
+    w->first = gp_first_parameter(cc);
     if (gp_word_walk_through(w, code, size, cc))
         words = w->read ? ~w->not_data : 0;
     free(w);

@@ -11,6 +11,11 @@
 #define END_OF_UNIFORM 0x0cc
 #define REDUX 0x1c4
 #define VIMNMX 0x048
+/* Instructions that write predicates alone. */
+#define FIRST_PLOP3 0x01c
+#define LAST_PLOP3 0x01f
+#define HSETP2 0x034
+#define FCHK 0x102
 /* Instructions of one operand: FLO, BREV, conversions, MUFU, POPC. */
 #define FIRST_OF_ONE 0x100
 #define LAST_OF_ONE 0x109
@@ -40,7 +45,9 @@ static unsigned written_by_other(unsigned opcode, int cc)
 {
     if (is_between(opcode, FIRST_OF_CONTROL, LAST_OF_CONTROL) || opcode == DEPBAR ||
         opcode == MEMBAR || is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM) ||
-        is_between(opcode, NEXT_UNIFORM, END_OF_UNIFORM) || opcode == R2UR || opcode == REDUX)
+        is_between(opcode, NEXT_UNIFORM, END_OF_UNIFORM) || opcode == R2UR || opcode == REDUX ||
+        opcode == R2P || is_between(opcode, FIRST_PLOP3, LAST_PLOP3) || opcode == HSETP2 ||
+        opcode == FCHK)
         return 0;
     return is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE) || opcode == LDSM ||
                    (opcode >= HMMA && opcode <= DMMA) || opcode == IMMA ||

@@ -154,7 +154,7 @@ uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigne
 }
 
 /* Since 12.0, on 64 bits: bits 9 to 11, or another bit, say so. */
-static bool takes_pairs(const uint64_t word[2], unsigned opcode, int cc)
+bool gp_takes_pairs(const uint64_t word[2], unsigned opcode, int cc)
 {
     const unsigned form = gp_bits(word, 9, 3);
     switch (cc >= 100 ? opcode : 0) {
@@ -193,7 +193,7 @@ static bool makes_condition(const uint64_t word[2], unsigned opcode, int cc)
 static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
                     enum gp_word_kind of)
 {
-    const enum gp_word_kind kind = takes_pairs(word, opcode, w->cc) ? DOUBLE : of;
+    const enum gp_word_kind kind = gp_takes_pairs(word, opcode, w->cc) ? DOUBLE : of;
     const unsigned results = kind == ARITHMETIC ? 1 : 2;
     const uint64_t words = gp_operands(w, word, kind == DOUBLE ? 2 : 1, results);
     if (makes_condition(word, opcode, w->cc))
@@ -206,7 +206,7 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opc
 
 static void compare(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
-    const unsigned count = opcode == DSETP || takes_pairs(word, opcode, w->cc) ? 2 : 1;
+    const unsigned count = opcode == DSETP || gp_takes_pairs(word, opcode, w->cc) ? 2 : 1;
     w->not_data |= gp_operands(w, word, count, count);
 }
 

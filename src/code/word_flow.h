@@ -44,6 +44,7 @@ typedef void gp_word_step(struct gp_word_walk *w, const uint64_t word[2],
 struct gp_word_walk {
     const unsigned char *code;
     size_t count; /* instructions */
+    size_t n;     /* of the instruction at hand */
     int cc;
     unsigned first; /* where the parameters begin among the constants of bank 0 */
     struct gp_word_state now;
@@ -180,6 +181,10 @@ enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instru
  * (word_walk.c). */
 bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size, int cc);
 
+/* Where the parameters begin in the bank of constants, behind numbers of the driver's
+ * (data_words.c). */
+unsigned gp_first_parameter(int cc);
+
 /* Where data words get to (word_flow.c). */
 void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
                        const struct gp_instruction *i);
@@ -196,6 +201,8 @@ uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigne
 /* Bits 64 to 71 have the second operand where the third one is a number, a constant or a uniform
  * register, else the third one. */
 bool gp_third_is_elsewhere(const uint64_t word[2]);
+/* It takes and gives 64 bits, though its kind is one of single registers. */
+bool gp_takes_pairs(const uint64_t word[2], unsigned opcode, int cc);
 bool gp_has_uniform(const uint64_t word[2]);
 bool gp_has_register(const struct gp_word_walk *w, const uint64_t word[2]);
 bool gp_is_matrix(unsigned opcode, int cc);

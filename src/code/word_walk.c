@@ -161,6 +161,7 @@ static void walk_once(struct gp_word_walk *w)
             join(&w->now, &w->returned);
         const unsigned condition = gp_bits(word, 12, 4);
         w->condition = condition == NO_PREDICATE ? NO_CONDITION : (uint8_t)(1 + condition);
+        w->n = n;
         w->step(w, word, &i);
         forget_conditions(w, word, &i);
         if (opcode == BSYNC || opcode == BREAK)

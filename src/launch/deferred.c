@@ -169,6 +169,7 @@ static bool enter(struct gp_measurement *m, struct gp_held_copy *copy)
         return false;
     measurement_enter(m);
     m->index = session_next_launch();
+    succession_note(m);
     record_make(m, true);
     gp_launch_move(&m->member.state, GP_LAUNCH_DEFER);
     atomic_store(&m->under_way, true);

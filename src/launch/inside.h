@@ -9,6 +9,8 @@
 #include "base/sample.h"
 #include "base/text.h"
 #include "code/addresses.h"
+#include "code/data_words.h"
+#include "code/parameter_uses.h"
 #include "counters/batch.h"
 #include "counters/collector.h"
 #include "counters/run.h"
@@ -226,6 +228,24 @@ void copies_start(void);
 
 /* The copies up to now; GP_COPY_KINDS of them. False where it is not wanted. */
 bool copies_read(struct gp_copies *totals);
+
+/* ---- launches right behind others (successions.c) -------------------------------------------- */
+
+/* The launch that is noted next has these parameters, and memory was found for it
+ * (gp_snapshot_find_memory); then it is noted, with its index, as one that is about to be made. The
+ * gate is locked for both. */
+void succession_gather(const struct gp_measurement *m, const void *parameters, size_t size);
+void succession_note(const struct gp_measurement *m);
+
+/* Other work of the program than launches has come between these. From any thread. */
+void succession_broken(void);
+
+/* Gives the sums of each two. */
+void successions_visit(void (*visit)(void *user, const struct gp_succession *s), void *user);
+
+/* Writes its line of a profile, of type "succession". */
+struct gp_writer;
+void succession_write(const struct gp_succession *s, struct gp_writer *writer);
 
 /* ---- times of whole graphs (whole_times.c) --------------------------------------------------- */
 
@@ -639,6 +659,8 @@ struct gp_kernel {
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
+    bool uses_known;
+    struct gp_parameter_uses uses; /* code/parameter_uses.h */
     bool writes_known;
     enum gp_write_addresses writes;         /* code/addresses.h */
     _Atomic enum gp_maybe writes_elsewhere; /* kernel_each_root */
@@ -698,6 +720,9 @@ const void *kernel_find_code(void *kernel, const char *function, size_t *size,
 bool kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* The words of its parameters that are data only, by its code: a bit for each. */
 uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
+/* The words of its parameters through which it reads and writes, by its code. */
+struct gp_parameter_uses kernel_parameter_uses(struct gp_kernel *kernel,
+                                               const struct gp_device *device);
 /* True when it may read addresses from memory, by its code; also where that is not known. */
 bool kernel_may_load_addresses(struct gp_kernel *kernel, const struct gp_device *device);
 /* The things on which the addresses depend that its code writes to; anywhere where they are not

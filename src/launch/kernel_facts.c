@@ -129,6 +129,20 @@ uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *dev
     return kernel->data_words;
 }
 
+struct gp_parameter_uses kernel_parameter_uses(struct gp_kernel *kernel,
+                                               const struct gp_device *device)
+{
+    size_t size;
+    struct gp_reason why;
+    if (!kernel->uses_known) {
+        const void *code = kernel_find_code(kernel, kernel->name, &size, &why);
+        if (code)
+            kernel->uses = gp_code_parameter_uses(code, size, capability(device));
+        kernel->uses_known = true;
+    }
+    return kernel->uses;
+}
+
 enum gp_write_addresses kernel_write_addresses(struct gp_kernel *kernel,
                                                const struct gp_device *device)
 {

@@ -364,6 +364,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     if (!m->snapshot && launch_writes_held(call))
         drain_before_write(c);
     measurement_enter(m);
+    succession_note(m);
     CUresult result = m->snapshot                     ? measure_by_replay(m)
                       : !counts || context_is_away(c) ? measure_time(m)
                                                       : measure_in_turn(m, turn);

@@ -115,6 +115,7 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     m->member.run.parameters = reach.parameters;
     m->member.run.parameters_size = reach.parameters_size;
     note_work(m);
+    succession_gather(m, reach.parameters, reach.parameters_size);
     if (reach.everything || launch_is_in_series() ||
         !gp_snapshot_affords_parts(m->context->snapshot))
         return reach; /* others write unseen between such launches */

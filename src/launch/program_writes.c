@@ -78,6 +78,7 @@ static void follow_behind(void *data)
 
 void gp_launch_after_write(void)
 {
+    succession_broken();
     if (followed)
         gp_run_internal_work(follow_behind, NULL);
 }

@@ -241,6 +241,14 @@ static void record_whole(void *unused, const struct gp_whole_times *times)
         whole_times_write(times, results.writer);
 }
 
+static void record_succession(void *unused, const struct gp_succession *s)
+{
+    (void)unused;
+    gp_summary_succession(results.summary, s);
+    if (results.writer)
+        succession_write(s, results.writer);
+}
+
 static void write_report(const struct gp_text *report)
 {
     struct gp_text rest = {0}, coloured = {0};
@@ -364,6 +372,7 @@ static void sum_up(uint64_t launches)
     const struct gp_copies *copies = copies_read(all) ? all : NULL;
     tallies_visit(record_count, NULL);
     whole_times_visit(record_whole, NULL);
+    successions_visit(record_succession, NULL);
     selection_end();
     window_end(user_settings.recorded.window);
     if (copies && results.writer)

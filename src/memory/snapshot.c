@@ -349,15 +349,20 @@ bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address)
     return false;
 }
 
-bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address)
+uint64_t gp_snapshot_bytes_behind(const struct gp_snapshot *s, CUdeviceptr address)
 {
     size_t found[2];
     const struct gp_ranges *ranges = &s->reached.ranges;
     const unsigned count = ranges_find(ranges, address, found);
     for (unsigned i = 0; i < count; i++)
         if (address < ranges->ranges[found[i]].end)
-            return true;
-    return false;
+            return ranges->ranges[found[i]].end - address;
+    return 0;
+}
+
+bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address)
+{
+    return gp_snapshot_bytes_behind(s, address) > 0;
 }
 
 bool gp_snapshot_find_memory(struct gp_snapshot *s)

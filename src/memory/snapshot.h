@@ -74,6 +74,9 @@ bool gp_snapshot_reaches(const struct gp_snapshot *s, CUdeviceptr address);
 bool gp_snapshot_find_memory(struct gp_snapshot *s);
 bool gp_snapshot_is_address(const struct gp_snapshot *s, CUdeviceptr address);
 
+/* Bytes from the address to the end of that memory; 0 where it is in none. */
+uint64_t gp_snapshot_bytes_behind(const struct gp_snapshot *s, CUdeviceptr address);
+
 /* Asked once for each launch: false where checks of digests have taken too much time so far: where
  * much memory is divided, and other work comes between the launches again and again. */
 bool gp_snapshot_affords_parts(struct gp_snapshot *s);

@@ -11,6 +11,12 @@
 #define COUNT(kind, name, needed) FIELD(gp_count, kind, name, needed, 0)
 #define SUM(kind, name, needed) FIELD(gp_sum, kind, name, needed, 0)
 #define WHOLE(kind, name, needed) FIELD(gp_whole_times, kind, name, needed, 0)
+#define SUCCESSION(kind, name, needed) FIELD(gp_succession, kind, name, needed, 0)
+#define BEFORE(kind, label, member)                                                          \
+    {                                                                                        \
+        label, GP_FIELD_##kind, offsetof(struct gp_succession, configuration_before.member), \
+            sizeof(((struct gp_succession *)0)->configuration_before.member), 0, 0           \
+    }
 #define END(kind, name, needed) FIELD(gp_end, kind, name, needed, 0)
 
 const struct gp_field gp_device_fields[] = {
@@ -102,6 +108,27 @@ const struct gp_field gp_whole_fields[] = {
     WHOLE(DOUBLE, shortest, 0), WHOLE(DOUBLE, longest, 0),
 };
 const size_t gp_whole_field_count = sizeof(gp_whole_fields) / sizeof(gp_whole_fields[0]);
+
+const struct gp_field gp_succession_fields[] = {
+    SUCCESSION(STRING, kernel, 1),
+    SUCCESSION(INT, device, 1),
+    SUCCESSION(EXTENT, grid, 1),
+    SUCCESSION(EXTENT, block, 1),
+    SUCCESSION(EXTENT, cluster, 0),
+    SUCCESSION(UNSIGNED, shared_dynamic, 0),
+    SUCCESSION(STRING, before, 1),
+    BEFORE(EXTENT, "before_grid", grid),
+    BEFORE(EXTENT, "before_block", block),
+    BEFORE(EXTENT, "before_cluster", cluster),
+    BEFORE(UNSIGNED, "before_shared_dynamic", shared_dynamic),
+    SUCCESSION(U64, launches, 1),
+    SUCCESSION(U64, needing, 0),
+    SUCCESSION(U64, passed_bytes, 0),
+    SUCCESSION(U64, replaced_bytes, 0),
+    SUCCESSION(U64, shared_bytes, 0),
+};
+const size_t gp_succession_field_count =
+    sizeof(gp_succession_fields) / sizeof(gp_succession_fields[0]);
 
 const struct gp_field gp_end_fields[] = {END(DOUBLE, added_seconds, 1), END(DOUBLE, seconds, 0)};
 const size_t gp_end_field_count = sizeof(gp_end_fields) / sizeof(gp_end_fields[0]);

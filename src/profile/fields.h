@@ -48,6 +48,8 @@ extern const struct gp_field gp_sum_fields[];
 extern const size_t gp_sum_field_count;
 extern const struct gp_field gp_whole_fields[];
 extern const size_t gp_whole_field_count;
+extern const struct gp_field gp_succession_fields[];
+extern const size_t gp_succession_field_count;
 extern const struct gp_field gp_end_fields[];
 extern const size_t gp_end_field_count;
 /* The further fields of an end that has a window. */

@@ -452,6 +452,16 @@ static bool read_graph(struct reading *r, const json_t *object)
     return visited(r, r->visitor->graph(r->visitor->user, &times));
 }
 
+static bool read_succession(struct reading *r, const json_t *object)
+{
+    struct gp_succession s = {0};
+    if (!read_fields(r, object, gp_succession_fields, gp_succession_field_count, &s))
+        return false;
+    if (!r->visitor->succession)
+        return give_other(r, "succession", object);
+    return visited(r, r->visitor->succession(r->visitor->user, &s));
+}
+
 static bool read_passed_over(struct reading *r, const json_t *object)
 {
     return json_object_get(object, "reason") ? read_count(r, object)
@@ -523,19 +533,13 @@ static bool read_typed(struct reading *r, const char *type, const json_t *object
     static const struct {
         const char *type;
         bool (*read)(struct reading *, const json_t *);
-    } kinds[] = {{"header", read_header},
-                 {"device", read_device},
-                 {"launch", read_launch},
-                 {"early", read_early},
-                 {"count", read_count},
-                 {"sum", read_sum},
-                 {"snapshot", read_snapshot},
-                 {"passed_over", read_passed_over},
-                 {"graph", read_graph},
-                 {"forget", read_forget},
-                 {"given_up", read_given_up},
-                 {"so_far", read_so_far},
-                 {"end", read_end}};
+    } kinds[] = {{"header", read_header},     {"device", read_device},
+                 {"launch", read_launch},     {"early", read_early},
+                 {"count", read_count},       {"sum", read_sum},
+                 {"snapshot", read_snapshot}, {"passed_over", read_passed_over},
+                 {"graph", read_graph},       {"succession", read_succession},
+                 {"forget", read_forget},     {"given_up", read_given_up},
+                 {"so_far", read_so_far},     {"end", read_end}};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(type, kinds[i].type) == 0)
             return kinds[i].read(r, object);

@@ -60,6 +60,7 @@ struct gp_profile_visitor {
     bool (*count)(void *user, const struct gp_count *count);
     bool (*sum)(void *user, const struct gp_sum *sum);
     bool (*graph)(void *user, const struct gp_whole_times *times); /* NULL: goes to `other` */
+    bool (*succession)(void *user, const struct gp_succession *s); /* NULL: goes to `other` */
     /* Where it is not NULL it gets the launches that were not written in full, instead of
      * `launch`. */
     bool (*early)(void *user, const struct gp_record *launch);

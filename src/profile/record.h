@@ -122,6 +122,22 @@ struct gp_whole_times {
     double seconds, shortest, longest; /* of those */
 };
 
+/* Launches of a kernel in one configuration that came right behind one of another, or the same, in
+ * their stream, with nothing between. Bytes are those of arrays, summed over the launches: an array
+ * ends where its allocation does at the latest, so it may have fewer. */
+struct gp_succession {
+    const char *kernel; /* mangled */
+    int device;
+    GP_CONFIGURATION;
+    const char *before; /* mangled; empty: something else came before, or it is not known */
+    struct gp_configuration configuration_before;
+    uint64_t launches;
+    uint64_t needing; /* of these, such that read a much smaller result of the one before, too */
+    uint64_t passed_bytes;   /* that the one before wrote and this one read */
+    uint64_t replaced_bytes; /* of these, of arrays that this one wrote, too */
+    uint64_t shared_bytes;   /* that both read, and the one before did not write */
+};
+
 /* Copies and fills of a process, by direction. */
 enum gp_copy_kind {
     GP_HOST_TO_DEVICE,

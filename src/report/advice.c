@@ -51,9 +51,15 @@ bool gp_is_library_kernel(const char *name)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static void add_value(double value, const char *unit, struct gp_text *out)
+/* The unit "names" stands for the names of the kernels of a sequence. */
+static void add_value(const struct gp_subject *s, double value, const char *unit,
+                      struct gp_text *out)
 {
     char text[40];
+    if (strcmp(unit, "names") == 0 && s->sequence) {
+        gp_sequence_names(s->sequence, out);
+        return;
+    }
     if (strcmp(unit, "whole") == 0 || !unit[0])
         snprintf(text, sizeof(text), "%.0f", value);
     else
@@ -74,7 +80,7 @@ static char *fill_in(const struct gp_subject *s, const struct gp_piece *piece)
             continue;
         complete = gp_subject_evaluate(s, piece->value, &value, why, sizeof(why));
         if (complete)
-            add_value(value, piece->unit, &out);
+            add_value(s, value, piece->unit, &out);
     }
     char *text = complete && !out.failed ? strdup(gp_text_string(&out)) : NULL;
     gp_text_free(&out);
@@ -113,7 +119,11 @@ static bool holds(const struct gp_subject *s, const struct gp_test *tests, size_
 
 static bool concerns(const struct gp_rule *rule, const struct gp_subject *s)
 {
-    if (!rule->used || rule->of_program != !s->row)
+    if (!rule->used || rule->of_sequence != !!s->sequence)
+        return false;
+    if (rule->of_sequence)
+        return true;
+    if (rule->of_program != !s->row)
         return false;
     if (rule->of_program)
         return true;
@@ -269,6 +279,7 @@ static struct gp_subject subject_of(const struct gp_findings *f, const struct gp
                                .rules = f->rules,
                                .bound = &f->group_bounds[one->first_group],
                                .bounds = f->group_bounds,
+                               .sequences = &f->sequences,
                                .lines = lines,
                                .lines_scale = lines_scale(rows, one, instructions)};
 }
@@ -280,7 +291,10 @@ struct gp_subject gp_findings_subject(const struct gp_findings *f, const struct 
     if (!a->row)
         return (struct gp_subject){.rows = rows, .rules = f->rules, .bounds = f->group_bounds};
     *one = gp_rows_of_group(rows, a->row, a->groups[0]);
-    return subject_of(f, rows, one, lines, mean_instructions(rows, a->row->launch->kernel));
+    struct gp_subject s =
+        subject_of(f, rows, one, lines, mean_instructions(rows, a->row->launch->kernel));
+    s.sequence = a->sequence;
+    return s;
 }
 
 static double *gain_at(const struct asking *a, size_t rule, size_t group)
@@ -406,6 +420,45 @@ static bool advise_row(struct asking *a,
     return answer;
 }
 
+/* ---- sequences of kernels ---------------------------------------------------------------------
+ */
+
+/* Its first kernel stands for all. */
+static bool advise_sequence(struct gp_findings *f, const struct gp_rows *rows,
+                            const struct gp_sequence *q, const struct gp_rule *rule,
+                            const struct gp_lines *lines)
+{
+    const struct gp_in_sequence *first = &q->list[0];
+    struct gp_advice a = {.row = first->row, .sequence = q, .rule = rule, .group_count = 1};
+    struct gp_row one = gp_rows_of_group(rows, first->row, first->group);
+    struct gp_subject s = subject_of(f, rows, &one, lines, (double)NAN);
+    s.sequence = q;
+    if (!gain_of(rule, &s, &a.gain) || a.gain < GP_ADVISED_GAIN)
+        return true;
+    a.rank = a.grid_gain = a.gain;
+    a.kernel_gain = first->row->seconds > 0 ? fmin(1, first->saved / first->row->seconds) : 0;
+    a.groups = malloc(sizeof(*a.groups));
+    if (!a.groups)
+        return false;
+    a.groups[0] = first->group;
+    return add_advice(&f->advice, a, &s);
+}
+
+static bool advise_sequences(struct gp_findings *f, const struct gp_rows *rows,
+                             const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
+                             void *user)
+{
+    bool answer = true;
+    for (size_t i = 0; i < f->sequences.count; i++) {
+        const struct gp_sequence *q = &f->sequences.list[i];
+        for (size_t r = 0; r < f->rules->count && answer; r++)
+            if (f->rules->rules[r]->of_sequence)
+                answer = advise_sequence(f, rows, q, f->rules->rules[r],
+                                         lines ? lines(user, q->list[0].row) : NULL);
+    }
+    return answer;
+}
+
 /* Advice that follows from a measurement first, then by gain. */
 static int compare(const void *x, const void *y)
 {
@@ -455,7 +508,8 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
                       void *user)
 {
     *f = (struct gp_findings){.rules = rules};
-    if (!find_bounds(f, rows) || !gp_tunings_find(&f->tunings, rows))
+    if (!find_bounds(f, rows) || !gp_tunings_find(&f->tunings, rows) ||
+        !gp_sequences_find(&f->sequences, rules, rows, f->group_bounds, lines, user))
         return false;
     bool answer = true;
     f->seconds = whole_seconds(f, rows);
@@ -464,6 +518,7 @@ bool gp_findings_make(struct gp_findings *f, const struct gp_rules *rules,
         answer = advise_row(&a, lines, user);
     }
     answer = answer && advise_program(f, rows);
+    answer = answer && (!rows->timed || advise_sequences(f, rows, lines, user));
     if (f->advice.count > 0)
         qsort(f->advice.list, f->advice.count, sizeof(*f->advice.list), compare);
     return answer;
@@ -482,6 +537,7 @@ void gp_findings_free(struct gp_findings *f)
     free(f->bounds);
     free(f->group_bounds);
     gp_tunings_free(&f->tunings);
+    gp_sequences_free(&f->sequences);
     *f = (struct gp_findings){0};
 }
 

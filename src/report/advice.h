@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_ADVICE_H
 
 #include "report/bounds.h"
+#include "report/sequences.h"
 #include "report/tunings.h"
 
 #include <stdbool.h>
@@ -17,7 +18,8 @@ struct gp_lines;
 /* One piece of advice. A row of several grids is judged grid by grid: gains are added up where the
  * rule holds, evidence and text are those of the grid with the largest. */
 struct gp_advice {
-    const struct gp_row *row; /* NULL: about the program */
+    const struct gp_row *row; /* NULL: about the program; of a sequence, its first kernel */
+    const struct gp_sequence *sequence; /* NULL: it is about no sequence */
     const struct gp_rule *rule;
     size_t *groups;     /* of the row, for which the rule holds: the largest gain first */
     size_t group_count; /* 0: about the program */
@@ -26,7 +28,7 @@ struct gp_advice {
     double gain;        /* share of the whole GPU time, struct gp_findings.seconds; of a rule that
                          * says so, of the time that the program ran */
     double rank;        /* by which it is sorted: gain, as a multiple of the GPU time */
-    double grid_gain;   /* share of the time of the first of the groups */
+    double grid_gain;   /* share of the time of the first of the groups; of a sequence, gain */
     bool up_to;         /* at most that */
     /* "file.cu:12", "at +0x1a0" without line information; "begins at file.cu:9": the kernel, where
      * the rule is about no line of it. NULL: not known. */
@@ -44,6 +46,7 @@ struct gp_findings {
     struct gp_bound *bounds;       /* of the rows */
     struct gp_bound *group_bounds; /* of the groups */
     struct gp_tunings tunings;
+    struct gp_sequences sequences;
     double seconds; /* of all kernels, if each tuning ran in its fastest configuration */
     struct gp_advice_list advice;
 };

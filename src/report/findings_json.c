@@ -108,11 +108,22 @@ static json_t *estimate_text(struct gp_object *o, const struct gp_rule *rule)
     return text;
 }
 
+static void put_sequence(struct gp_object *o, json_t *advice, const struct gp_rows *rows,
+                         const struct gp_sequence *sequence)
+{
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < sequence->count; i++)
+        gp_object_append(o, kernels, json_integer(sequence->list[i].row - rows->rows));
+    gp_object_put(o, advice, "sequence", kernels);
+}
+
 static json_t *advice_object(struct gp_object *o, const struct gp_rows *rows,
                              const struct gp_subject *subject, const struct gp_advice *a)
 {
     json_t *advice = json_object(), *figures = json_array(), *grids = json_array();
     gp_object_put(o, advice, "kernel", a->row ? json_integer(a->row - rows->rows) : json_null());
+    if (a->sequence)
+        put_sequence(o, advice, rows, a->sequence);
     for (size_t i = 0; i < a->group_count; i++) {
         const struct gp_group *group = rows->groups[a->row->first_group + a->groups[i]];
         gp_object_append(o, grids, gp_object_extent(o, group->launch.grid));

@@ -3,7 +3,6 @@
 #include "code/cubin.h"
 #include "code/halves.h"
 #include "code/instruction.h"
-#include "code/products.h"
 #include "code/two_sides.h"
 #include "report/own_line.h"
 
@@ -143,6 +142,14 @@ bool gp_lines_in_code(enum gp_weight weight)
     return weight != GP_WEIGHT_NONE && !gp_lines_is_wait(weight) && kinds_of(weight) == 0;
 }
 
+static bool is_product(const struct gp_lines *lines, const void *code, size_t at, bool plain)
+{
+    const enum gp_product product = lines->products && lines->products->code == code
+                                        ? gp_products_at(lines->products, at)
+                                        : GP_NO_PRODUCT;
+    return plain ? product == GP_PLAIN_PRODUCT : product != GP_NO_PRODUCT;
+}
+
 bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t size, size_t at,
                        enum gp_weight weight)
 {
@@ -150,8 +157,8 @@ bool gp_lines_code_has(const struct gp_lines *lines, const void *code, size_t si
         return gp_is_of_two_sides(code, size, at);
     if (weight == GP_WEIGHT_MULTIPLY_ADDS)
         return gp_is_multiply_add(code, at, lines->source.cc);
-    if (weight == GP_WEIGHT_PRODUCTS)
-        return gp_is_product_of_loaded(code, at, lines->source.cc);
+    if (weight == GP_WEIGHT_PRODUCTS || weight == GP_WEIGHT_PLAIN_PRODUCTS)
+        return is_product(lines, code, at, weight == GP_WEIGHT_PLAIN_PRODUCTS);
     if (weight == GP_WEIGHT_HALVES)
         return gp_is_half_arithmetic(code, at, lines->source.cc);
     if (weight == GP_WEIGHT_SCALAR_HALVES)
@@ -166,8 +173,9 @@ static double count_in_code(const struct gp_lines *lines, enum gp_weight weight)
 {
     size_t size;
     const char *code = gp_lines_code(lines, lines->source.kernel, &size);
+    const bool of_products = weight == GP_WEIGHT_PRODUCTS || weight == GP_WEIGHT_PLAIN_PRODUCTS;
     double count = 0;
-    if (!code)
+    if (!code || (of_products && !lines->products))
         return (double)NAN;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
         count += gp_lines_code_has(lines, code, size, at, weight);

@@ -4,6 +4,7 @@
 #define GPUPROF_REPORT_LINES_H
 
 #include "code/line_table.h"
+#include "code/products.h"
 #include "profile/code_counts.h"
 #include "report/rules.h"
 
@@ -13,14 +14,15 @@ struct gp_lines {
     size_t cubin_size;
     struct gp_line_table *table; /* NULL: `no_lines` says why */
     const char *no_lines;
-    struct gp_waits *waits; /* NULL: it was not sampled */
-    bool hidden;            /* folders and text of the source are not to be shown */
+    struct gp_waits *waits;       /* NULL: it was not sampled */
+    struct gp_products *products; /* in the kernel's code; NULL: not known */
+    bool hidden;                  /* folders and text of the source are not to be shown */
 };
 
 /* The count of that in one launch of the kernel, in the mean; for `local`, `fp64`, `matrix`,
- * `conversions`, `barriers`, `fences`, `two_sides`, `multiply_adds`, `products`, `halves` and
- * `scalar_halves`, how many such instructions its code has; for waits, their share of all samples,
- * 0 to 1. NAN: it was not counted, or the code is not known. */
+ * `conversions`, `barriers`, `fences`, `two_sides`, `multiply_adds`, `products`,
+ * `plain_products`, `halves` and `scalar_halves`, how many such instructions its code has; for
+ * waits, their share of all samples, 0 to 1. NAN: it was not counted, or the code is not known. */
 double gp_lines_total(const struct gp_lines *lines, enum gp_weight weight);
 
 /* True for a weight that is found in the code: its count is one of instructions, not of launches.

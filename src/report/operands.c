@@ -5,6 +5,7 @@
 #include "report/host.h"
 #include "report/lines.h"
 #include "report/origin.h"
+#include "report/sequences.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +34,12 @@ enum operand {
     IS_LIBRARY,
     BLOCK_IMBALANCE,
     SAMPLES,
+    IN_SEQUENCE,
+    SEQUENCE_KERNELS,
+    SEQUENCE_SHARE,
+    SEQUENCE_BYTES,
+    SEQUENCE_SECONDS,
+    SEQUENCE_READY_MADE,
     FIXED,
 };
 
@@ -73,6 +80,16 @@ static const struct operand_text {
     [BLOCK_IMBALANCE] = {"block_imbalance", "the sm_imbalance that follows from the number of "
                                             "blocks alone, were all blocks alike"},
     [SAMPLES] = {"samples", "samples of its instructions; 0: none were taken"},
+    [IN_SEQUENCE] = {"in_sequence", "1: its launches and those of other kernels follow each other "
+                                    "and share arrays, and one kernel could do their work; else 0"},
+    [SEQUENCE_KERNELS] = {"sequence_kernels", "of such a sequence: its kernels"},
+    [SEQUENCE_SHARE] = {"sequence_share",
+                        "of a sequence: the share of launches that follow so, 0 to 1"},
+    [SEQUENCE_BYTES] = {"sequence_bytes", "of a sequence: bytes that need not come from memory "
+                                          "again, in one round"},
+    [SEQUENCE_SECONDS] = {"sequence_seconds", "of a sequence: the GPU time that would go, at most"},
+    [SEQUENCE_READY_MADE] = {"sequence_ready_made",
+                             "of a sequence: its kernels of libraries and frameworks"},
 };
 
 /* "lines_" and the name of each weight follow. */
@@ -101,8 +118,11 @@ static const struct operand_text of_lines[] = {
                                                 "with the opposite predicate"},
     [GP_WEIGHT_MULTIPLY_ADDS] = {"lines_multiply_adds",
                                  "instructions in the code: multiply-adds of FP32 and FP16"},
-    [GP_WEIGHT_PRODUCTS] = {"lines_products", "instructions in the code: multiply-adds that sum "
-                                              "products of two loaded numbers"},
+    [GP_WEIGHT_PRODUCTS] = {"lines_products", "instructions in the code: multiply-adds of a "
+                                              "product of matrices"},
+    [GP_WEIGHT_PLAIN_PRODUCTS] = {"lines_plain_products",
+                                  "instructions in the code: of these, such that load both "
+                                  "factors from global memory, for themselves alone"},
     [GP_WEIGHT_HALVES] = {"lines_halves", "instructions in the code: arithmetic with numbers of 16 "
                                           "bits; to load or widen one is none"},
     [GP_WEIGHT_SCALAR_HALVES] = {"lines_scalar_halves",
@@ -327,6 +347,18 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return gp_host_share(s->rows, GP_HOST_ALLOCATION, GP_HOST_FREE);
     case IS_LIBRARY:
         return s->row && gp_subject_is_ready_made(s);
+    case IN_SEQUENCE:
+        return s->row && s->sequences ? s->sequences->has[s->row->first_group] : (double)NAN;
+    case SEQUENCE_KERNELS:
+        return s->sequence ? (double)s->sequence->count : (double)NAN;
+    case SEQUENCE_SHARE:
+        return s->sequence ? s->sequence->share : (double)NAN;
+    case SEQUENCE_BYTES:
+        return s->sequence ? s->sequence->bytes : (double)NAN;
+    case SEQUENCE_SECONDS:
+        return s->sequence ? s->sequence->saved : (double)NAN;
+    case SEQUENCE_READY_MADE:
+        return s->sequence ? (double)s->sequence->ready_made : (double)NAN;
     case FIXED:
         break;
     }

@@ -13,6 +13,8 @@ struct gp_row;
 struct gp_bound;
 struct gp_rules;
 struct gp_lines;
+struct gp_sequence;
+struct gp_sequences;
 
 /* The subject of a rule. */
 struct gp_subject {
@@ -22,6 +24,8 @@ struct gp_subject {
     const struct gp_bound *bound;  /* of the row; NULL while it is being found */
     const struct gp_bound *bounds; /* of all groups of `rows`; NULL while they are being found */
     const struct gp_lines *lines;  /* NULL: its instructions were not counted */
+    const struct gp_sequence *sequence;   /* that the rule is asked of; NULL: none */
+    const struct gp_sequences *sequences; /* all of them; NULL while they are being found */
     double lines_scale; /* a launch of the row to the mean launch of which `lines` has the counts */
 };
 

@@ -32,6 +32,7 @@ static const char *const weight_names[GP_WEIGHT_COUNT] = {
     [GP_WEIGHT_TWO_SIDES] = "two_sides",
     [GP_WEIGHT_MULTIPLY_ADDS] = "multiply_adds",
     [GP_WEIGHT_PRODUCTS] = "products",
+    [GP_WEIGHT_PLAIN_PRODUCTS] = "plain_products",
     [GP_WEIGHT_HALVES] = "halves",
     [GP_WEIGHT_SCALAR_HALVES] = "scalar_halves",
 #define REASON(NAME, name, help) [GP_WEIGHT_FIRST_WAIT + GP_WAIT_##NAME] = "waits_" name,
@@ -146,11 +147,12 @@ static void finish_unit(struct gp_rule_loading *l)
 static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
 {
     static const char *const uses[] = {"yes", "no"}, *const answers[] = {"no", "yes"};
-    static const char *const helps[] = {"work", "idle"}, *const scopes[] = {"kernel", "program"};
+    static const char *const helps[] = {"work", "idle"}, *const scopes[] = {"kernel", "program",
+                                                                            "sequence"};
     int used = gp_rule_word(l, GP_RULE_USE, uses, 2),
         libraries = gp_rule_word(l, GP_RULE_LIBRARIES, answers, 2);
     int fills = gp_rule_word(l, GP_RULE_HELPS, helps, 2),
-        scope = gp_rule_word(l, GP_RULE_SCOPE, scopes, 2);
+        scope = gp_rule_word(l, GP_RULE_SCOPE, scopes, 3);
     static const char *const wholes[] = {"gpu", "run"};
     int of = gp_rule_word(l, GP_RULE_OF, wholes, 2);
     int last = gp_rule_word(l, GP_RULE_LAST, answers, 2);
@@ -163,8 +165,9 @@ static void read_rule(struct gp_rule_loading *l, struct gp_rule *rule)
     rule->of_libraries = libraries == 1;
     rule->fills_idle = fills == 1;
     rule->of_program = scope == 1;
+    rule->of_sequence = scope == 2;
     rule->of_run = of == 1;
-    if (rule->of_run && scope == 0)
+    if (rule->of_run && scope != 1)
         gp_rule_complain_of_key(l, GP_RULE_OF, "run: only with 'scope = program'");
     rule->last = last == 1;
     rule->guess = guess == 1;

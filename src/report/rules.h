@@ -58,10 +58,11 @@ enum gp_weight {
     GP_WEIGHT_FENCES,
     GP_WEIGHT_TWO_SIDES, /* predicated, beside others under the opposite predicate */
     GP_WEIGHT_MULTIPLY_ADDS,
-    GP_WEIGHT_PRODUCTS,      /* multiply-adds that sum products of two loaded numbers */
-    GP_WEIGHT_HALVES,        /* arithmetic with numbers of 16 bits */
-    GP_WEIGHT_SCALAR_HALVES, /* of these, one at a time */
-    GP_WEIGHT_FIRST_WAIT,    /* the waits of report/waits.h, from here on */
+    GP_WEIGHT_PRODUCTS,       /* multiply-adds of a product of matrices */
+    GP_WEIGHT_PLAIN_PRODUCTS, /* of these, such that load both factors from global memory */
+    GP_WEIGHT_HALVES,         /* arithmetic with numbers of 16 bits */
+    GP_WEIGHT_SCALAR_HALVES,  /* of these, one at a time */
+    GP_WEIGHT_FIRST_WAIT,     /* the waits of report/waits.h, from here on */
     GP_WEIGHT_COUNT = GP_WEIGHT_FIRST_WAIT + GP_WAIT_COUNT
 };
 
@@ -71,6 +72,7 @@ struct gp_rule {
     int line;
     bool used;         /* false: switched off */
     bool of_program;   /* about the program, not about a kernel */
+    bool of_sequence;  /* about kernels that follow each other (report/sequences.h) */
     bool of_run;       /* the estimate is a share of the time that the program ran */
     bool fills_idle;   /* it helps where units idle, so not at a roof; else it spares work */
     bool of_libraries; /* also for ready-made kernels: of libraries, of frameworks */

@@ -12,6 +12,7 @@
 struct entry {
     UT_hash_handle hh;
     struct gp_lines lines;
+    const void *searched; /* code whose products were searched for */
     char *kernel, *code;
     char **functions;
     struct gp_instruction_counts *instructions;
@@ -41,6 +42,7 @@ static void clear(struct entry *e)
 {
     gp_line_table_close(e->lines.table);
     gp_waits_free(e->lines.waits);
+    gp_products_free(e->lines.products);
     for (size_t i = 0; e->functions && i < e->lines.source.function_count; i++)
         free(e->functions[i]);
     free(e->functions);
@@ -49,6 +51,7 @@ static void clear(struct entry *e)
     e->functions = NULL;
     e->instructions = NULL;
     e->code = NULL;
+    e->searched = NULL;
     e->lines = (struct gp_lines){.no_lines = "its code was not recorded"};
 }
 
@@ -318,6 +321,15 @@ bool gp_sources_add_cubin(struct gp_sources *s, const struct gp_cubin_image *cub
     return true;
 }
 
+static void find_products(struct entry *e)
+{
+    size_t size;
+    const void *code = gp_lines_code(&e->lines, e->kernel, &size);
+    if (code && code != e->searched)
+        e->lines.products = gp_products_find(code, size, e->lines.source.cc);
+    e->searched = code;
+}
+
 const struct gp_lines *gp_sources_of(const struct gp_sources *s, const char *kernel)
 {
     struct entry *e = NULL;
@@ -325,6 +337,8 @@ const struct gp_lines *gp_sources_of(const struct gp_sources *s, const char *ker
         HASH_FIND_STR(s->entries, kernel, e);
     if (e && !e->lines.waits)
         e->lines.waits = gp_waits_make(&e->lines);
+    if (e && !e->lines.products)
+        find_products(e);
     return e && e->lines.source.launches > 0 ? &e->lines : NULL;
 }
 

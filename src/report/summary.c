@@ -64,7 +64,12 @@ struct gp_summary {
     struct gp_whole_times graphs; /* without the kernel */
     char *graph_kernel;           /* of the graph that took most time */
     double most_of_graph;         /* seconds of that one */
+    struct gp_followed *followed;
+    size_t followed_count, followed_capacity;
 };
+
+/* Two groups each. */
+#define MOST_FOLLOWED ((size_t)4096)
 
 /* The key by which launches of one kernel are alike. No padding: it is compared bytewise. */
 struct shape {
@@ -121,6 +126,7 @@ void gp_summary_free(struct gp_summary *s)
     free(s->overhead);
     free(s->window);
     free(s->graph_kernel);
+    free(s->followed);
     free(s->group_list);
     free(s->skip_list);
     gp_text_free(&s->key);
@@ -750,6 +756,63 @@ struct gp_whole_times gp_summary_graphs(const struct gp_summary *s)
     struct gp_whole_times graphs = s->graphs;
     graphs.kernel = s->graph_kernel ? s->graph_kernel : "";
     return graphs;
+}
+
+/* NULL where it has no launch here. */
+static const struct gp_group *group_if_known(struct gp_summary *s, const char *kernel, int device,
+                                             const struct gp_configuration *configuration)
+{
+    const struct shape shape = {.device = device, .configuration = *configuration};
+    struct hashed_group *g = NULL;
+    gp_text_clear(&s->key);
+    gp_text_add_bytes(&s->key, (const char *)&shape, sizeof(shape));
+    gp_text_add_bytes(&s->key, kernel, strlen(kernel) + 1);
+    if (!s->key.failed)
+        HASH_FIND(hh, s->groups, s->key.data, s->key.length, g);
+    return g ? &g->group : NULL;
+}
+
+/* NULL when out of memory, or where there are too many. */
+static struct gp_followed *followed_of(struct gp_summary *s, const struct gp_group *group,
+                                       const struct gp_group *before)
+{
+    for (size_t i = 0; i < s->followed_count; i++)
+        if (s->followed[i].group == group && s->followed[i].before == before)
+            return &s->followed[i];
+    if (s->followed_count == s->followed_capacity) {
+        const size_t capacity = s->followed_capacity ? 2 * s->followed_capacity : 64;
+        struct gp_followed *more =
+            capacity <= MOST_FOLLOWED ? realloc(s->followed, capacity * sizeof(*more)) : NULL;
+        if (!more)
+            return NULL;
+        s->followed = more;
+        s->followed_capacity = capacity;
+    }
+    struct gp_followed *f = &s->followed[s->followed_count++];
+    *f = (struct gp_followed){.group = group, .before = before};
+    return f;
+}
+
+void gp_summary_succession(struct gp_summary *s, const struct gp_succession *succession)
+{
+    const struct gp_group *group =
+        group_if_known(s, succession->kernel, succession->device, &succession->configuration);
+    const struct gp_group *before = group_if_known(s, succession->before, succession->device,
+                                                   &succession->configuration_before);
+    struct gp_followed *f = group ? followed_of(s, group, before) : NULL;
+    if (!f)
+        return;
+    f->sums.launches += succession->launches;
+    f->sums.needing += succession->needing;
+    f->sums.passed_bytes += succession->passed_bytes;
+    f->sums.replaced_bytes += succession->replaced_bytes;
+    f->sums.shared_bytes += succession->shared_bytes;
+}
+
+const struct gp_followed *gp_summary_followed(const struct gp_summary *s, size_t *count)
+{
+    *count = s->followed_count;
+    return s->followed;
 }
 
 static void add_host(struct gp_summary *s, const struct gp_end *end)

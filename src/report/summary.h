@@ -115,6 +115,16 @@ void gp_summary_graph(struct gp_summary *s, const struct gp_whole_times *times);
 /* The launches of all graphs; `kernel` and `kernels` are of the one that took most time. */
 struct gp_whole_times gp_summary_graphs(const struct gp_summary *s);
 
+/* Launches of a group that came right behind launches of another. */
+struct gp_followed {
+    const struct gp_group *group;
+    const struct gp_group *before; /* NULL: something else came before, or it is not known */
+    struct gp_succession sums;     /* its numbers alone */
+};
+/* Adds them, where their kernels have launches here. */
+void gp_summary_succession(struct gp_summary *s, const struct gp_succession *succession);
+const struct gp_followed *gp_summary_followed(const struct gp_summary *s, size_t *count);
+
 /* Adds the values of a process's end; of several processes times add up. */
 void gp_summary_end(struct gp_summary *s, const struct gp_end *end);
 

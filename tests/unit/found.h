@@ -42,7 +42,7 @@ static inline void find(struct found *f, const struct sample *s, struct gp_sourc
     find_of(f, s, sources, "default,stalls");
 }
 
-static void forget(struct found *f)
+static inline void forget(struct found *f)
 {
     gp_findings_free(&f->findings);
     gp_rules_close(f->rules);

@@ -2,7 +2,6 @@
 #include "../sass/expect.h"
 #include "code/halves.h"
 #include "code/mnemonic.h"
-#include "code/products.h"
 #include "code/two_sides.h"
 
 #include <inttypes.h>
@@ -195,70 +194,6 @@ static void sides_of_a_branch_have_opposite_predicates(void **state)
     assert_int_equal(two_sided(far, 20), 0);
 }
 
-/* Instructions of compute capability 9.0 on given registers. */
-#define LOAD_GLOBAL(d)                                               \
-    {                                                                \
-        0x0000000002007981 | (uint64_t)(d) << 16, 0x000ea8000c1e1900 \
-    }
-#define LOAD_SHARED(d)                                               \
-    {                                                                \
-        0x0000000002007984 | (uint64_t)(d) << 16, 0x000e240000000800 \
-    }
-#define LOAD_SHARED_128(d)                                           \
-    {                                                                \
-        0x0000000002007984 | (uint64_t)(d) << 16, 0x000e240000000c00 \
-    }
-#define STORE_SHARED(address)                                              \
-    {                                                                      \
-        0x0000000500007388 | (uint64_t)(address) << 24, 0x0001e20000000800 \
-    }
-#define ADD(d, a, b)                                                                            \
-    {                                                                                           \
-        0x0000000000007221 | (uint64_t)(d) << 16 | (uint64_t)(a) << 24 | (uint64_t)(b) << 32, 0 \
-    }
-#define MULTIPLY_ADD(d, a, b, c)                                                                  \
-    {                                                                                             \
-        0x0000000000007223 | (uint64_t)(d) << 16 | (uint64_t)(a) << 24 | (uint64_t)(b) << 32, (c) \
-    }
-#define MULTIPLY_ADD_CONSTANT(d, a, c)                                      \
-    {                                                                       \
-        0x0000580000007a23 | (uint64_t)(d) << 16 | (uint64_t)(a) << 24, (c) \
-    }
-
-static size_t products_in(const uint64_t (*code)[2], size_t count)
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++)
-        found += gp_is_product_of_loaded(code, i * GP_INSTRUCTION_BYTES, 90);
-    return found;
-}
-#define PRODUCTS_IN(code) products_in(code, sizeof(code) / sizeof((code)[0]))
-
-static void products_of_matrices_sum_products_of_loaded_numbers(void **state)
-{
-    (void)state;
-    const uint64_t product[][2] = {LOAD_GLOBAL(4), LOAD_SHARED(5), MULTIPLY_ADD(6, 4, 5, 6),
-                                   MULTIPLY_ADD(7, 5, 4, 6)};
-    assert_int_equal(PRODUCTS_IN(product), 2);
-    /* Wide loads write four registers; stores write none. */
-    const uint64_t wide[][2] = {
-        LOAD_SHARED_128(8),          LOAD_SHARED_128(12),          STORE_SHARED(9),
-        MULTIPLY_ADD(20, 8, 12, 20), MULTIPLY_ADD(21, 11, 15, 21), MULTIPLY_ADD(22, 11, 16, 22)};
-    assert_int_equal(PRODUCTS_IN(wide), 2);
-    /* A polynomial: its result is a factor of the next. */
-    const uint64_t polynomial[][2] = {LOAD_GLOBAL(4), MULTIPLY_ADD(6, 6, 4, 7),
-                                      MULTIPLY_ADD(6, 6, 4, 8)};
-    assert_int_equal(PRODUCTS_IN(polynomial), 0);
-    /* Forces between bodies: factors are differences. */
-    const uint64_t forces[][2] = {LOAD_SHARED(4), LOAD_SHARED(5), ADD(4, 4, 10), ADD(5, 5, 11),
-                                  MULTIPLY_ADD(6, 4, 5, 6)};
-    assert_int_equal(PRODUCTS_IN(forces), 0);
-    /* y = a x + y, all loaded, or by a constant. */
-    const uint64_t elements[][2] = {LOAD_GLOBAL(4), LOAD_GLOBAL(5), LOAD_GLOBAL(6),
-                                    MULTIPLY_ADD(7, 4, 5, 6), MULTIPLY_ADD_CONSTANT(8, 4, 9)};
-    assert_int_equal(PRODUCTS_IN(elements), 0);
-}
-
 /* As ptxas writes them. */
 static void constants_and_widening_are_no_half_arithmetic(void **state)
 {
@@ -304,7 +239,6 @@ int main(void)
         cmocka_unit_test(every_opcode_has_its_name),
         cmocka_unit_test(predicates_are_written_out),
         cmocka_unit_test(code_need_not_be_aligned),
-        cmocka_unit_test(products_of_matrices_sum_products_of_loaded_numbers),
         cmocka_unit_test(constants_and_widening_are_no_half_arithmetic),
     };
     return cmocka_run_group_tests_name("instruction", tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* profile/: written launches are read back exactly; crashes, full disks and foreign files. */
+#include "profile/fields.h"
 #include "profile/launch_queue.h"
+#include "profile/object.h"
 #include "profile/reader.h"
 #include "profile/writer.h"
 #include "profile/writer_inside.h"
@@ -783,6 +785,68 @@ static void launches_of_a_process_that_was_killed_are_counted(void **state)
     assert_int_equal(u.count, 0);
 }
 
+struct succession_seen {
+    const struct gp_succession *written;
+    bool seen;
+};
+
+static bool keep_succession(void *user, const struct gp_succession *s)
+{
+    struct succession_seen *all = user;
+    const struct gp_succession *written = all->written;
+    all->seen = true;
+    assert_string_equal(s->kernel, written->kernel);
+    assert_string_equal(s->before, written->before);
+    assert_int_equal(s->device, written->device);
+    assert_memory_equal(&s->configuration, &written->configuration, sizeof(s->configuration));
+    assert_memory_equal(&s->configuration_before, &written->configuration_before,
+                        sizeof(s->configuration_before));
+    assert_int_equal(s->launches, written->launches);
+    assert_int_equal(s->needing, written->needing);
+    assert_int_equal(s->passed_bytes, written->passed_bytes);
+    assert_int_equal(s->replaced_bytes, written->replaced_bytes);
+    assert_int_equal(s->shared_bytes, written->shared_bytes);
+    return true;
+}
+
+static bool note_succession(void *user, const char *type, const struct json_t *line)
+{
+    (void)line;
+    *(bool *)user |= strcmp(type, "succession") == 0;
+    return true;
+}
+
+static void successions_are_read_back(void **state)
+{
+    (void)state;
+    struct gp_succession s = {.kernel = "_Z3addPf",
+                              .device = 1,
+                              .grid = {7, 6, 5},
+                              .block = {4, 3, 2},
+                              .before = "_Z5scalePf",
+                              .configuration_before = {{9, 8, 7}, {6, 5, 4}, {2, 1, 1}, 3},
+                              .launches = 11,
+                              .needing = 12,
+                              .passed_bytes = UINT64_C(1) << 60,
+                              .replaced_bytes = 13,
+                              .shared_bytes = 14};
+    struct gp_object line = gp_object_new(NULL);
+    char why[256];
+    gp_object_put_fields(&line, gp_succession_fields, gp_succession_field_count, GP_FIELDS_ALL, &s);
+    struct gp_writer *w = opened();
+    assert_true(gp_writer_line(w, "succession", line.object));
+    gp_writer_end(w, &(struct gp_end){0});
+    gp_writer_close(w);
+    struct succession_seen all = {.written = &s};
+    const struct gp_profile_visitor visitor = {.user = &all, .succession = keep_succession};
+    assert_true(gp_profile_read(path, &visitor, NULL, why, sizeof(why)));
+    assert_true(all.seen);
+    bool is_other = false;
+    const struct gp_profile_visitor others = {.user = &is_other, .other = note_succession};
+    assert_true(gp_profile_read(path, &others, NULL, why, sizeof(why)));
+    assert_true(is_other); /* so that nobody loses it */
+}
+
 static void the_lines_of_these_are_read_strictly(void **state)
 {
     (void)state;
@@ -1302,6 +1366,7 @@ int main(void)
         cmocka_unit_test(too_many_early_words_are_taken_as_they_are),
         cmocka_unit_test(an_early_word_is_read_as_strictly_as_a_launch),
         cmocka_unit_test(launches_of_a_process_that_was_killed_are_counted),
+        cmocka_unit_test(successions_are_read_back),
         cmocka_unit_test(the_lines_of_these_are_read_strictly),
         cmocka_unit_test(a_profile_stays_below_its_limit),
         cmocka_unit_test(launches_that_come_meanwhile_are_in_the_new_file),

@@ -1,5 +1,6 @@
-// Products of matrices by cuBLAS: kernels near their roof, of which nothing is to be said.
-//   cublas fp32|bf16
+// Products of matrices by cuBLAS: kernels near their roof, of which nothing is to be said, but that FP32 does without the
+// tensor cores.
+//   cublas fp32|tf32|bf16
 #include <cstdio>
 #include <cstring>
 #include <cublas_v2.h>
@@ -9,12 +10,12 @@
 int main(int argc, char **argv)
 {
     const int n = 8192;
-    const bool fp32 = argc > 1 && !std::strcmp(argv[1], "fp32");
+    const bool tf32 = argc > 1 && !std::strcmp(argv[1], "tf32"), fp32 = tf32 || (argc > 1 && !std::strcmp(argv[1], "fp32"));
     const float one = 1, zero = 0;
     void *a, *b, *c;
     cublasHandle_t handle;
     if (cudaMalloc(&a, (size_t)n * n * 4) || cudaMalloc(&b, (size_t)n * n * 4) || cudaMalloc(&c, (size_t)n * n * 4) ||
-        cublasCreate(&handle))
+        cublasCreate(&handle) || (tf32 && cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH)))
         return 1;
     cudaMemset(a, 1, (size_t)n * n * 4);
     cudaMemset(b, 1, (size_t)n * n * 4);

@@ -493,7 +493,7 @@ static void grid(bool before)
             grid_after<<<sms / 8 * 8, 1024>>>(out, 20000 / 8);
 }
 
-// ---- 17 matrix: a product on the FP32 pipe, and on the tensor cores -------------------------------------
+// ---- 17 matrix: a product on the FP32 pipe, with bank conflicts, and on the tensor cores ------------------
 __global__ void __launch_bounds__(256) matrix_before(float *c, const float *a, const float *b, int n)
 {
     __shared__ float as[8][128], bs[8][128];
@@ -870,7 +870,7 @@ static const Case cases[] = {
     {"chain", "latency", true, chain},
     {"loads", "latency", true, loads},
     {"grid", "small_grid", true, grid},
-    {"matrix", "tensor_cores", true, matrix},
+    {"matrix", "matrix_product", true, matrix},
     {"structs", "bank_conflicts", true, structs},
     {"lane", "single_lanes", true, lane},
     {"barrier", "barriers", true, barrier, ",stalls"},

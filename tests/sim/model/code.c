@@ -13,6 +13,7 @@ extern const struct gpusim_site *const __stop_gpusim_sites[] __attribute__((visi
 /* As ptxas writes them. Accesses are of 4 bytes; their width is set in bits 73 to 75. */
 static const uint64_t encodings[][2] = {
     [GPUSIM_OP_INT] = {0x0000000502057210, 0x001fca0007ffe0ff},         /* IADD3 */
+    [GPUSIM_OP_PARAMETER] = {0x00000000ff027b82, 0x000e620000000a00},   /* LDC.64 R2 */
     [GPUSIM_OP_FADD] = {0x0000000504047221, 0x004fca0000000000},        /* FADD */
     [GPUSIM_OP_FMUL] = {0x0000000504047220, 0x004fca0000400000},        /* FMUL */
     [GPUSIM_OP_FFMA] = {0x0000000504047223, 0x004fca0000000006},        /* FFMA */
@@ -40,6 +41,8 @@ static const uint64_t encodings[][2] = {
     [GPUSIM_OP_SHARED_ST] = {0x0000000504007388, 0x000fe20000000800},   /* STS */
     [GPUSIM_OP_SHARED_ATOM] = {0x000000050404738c, 0x000e220000000000}, /* ATOMS.ADD */
 };
+
+#define FIRST_PARAMETER 0x210u
 
 /* LDG.E.STRONG.SYS: bits 77 to 80. */
 #define STRONG_SYS (UINT64_C(10) << 13)
@@ -125,7 +128,9 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
     memcpy(word, encodings[site->op], sizeof(word));
     if (site->op == GPUSIM_OP_BRANCH)
         go_to_the_start(word, gpusim_code_offset(site));
-    if (site->size)
+    if (site->op == GPUSIM_OP_PARAMETER) /* its offset among the constants: bits 38 to 53 */
+        word[0] |= (uint64_t)(FIRST_PARAMETER + 8 * (site->size - 1)) << 38;
+    else if (site->size)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
     if (site->op == GPUSIM_OP_GLOBAL_LD && site->size >= 8) /* it may be the next address */
         word[0] = (word[0] & ~UINT64_C(0xff0000)) | 2 << 16;

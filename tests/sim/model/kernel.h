@@ -14,6 +14,7 @@
 
 enum gpusim_op {
     GPUSIM_OP_INT,
+    GPUSIM_OP_PARAMETER, /* loads the address that is a parameter */
     GPUSIM_OP_FADD,
     GPUSIM_OP_FMUL,
     GPUSIM_OP_FFMA,
@@ -76,6 +77,11 @@ struct gpusim_site {
 /* The parameter at this position, as the launch passed it. */
 #define PARAM(t, i, type) \
     (*(type const *)(const void *)((t)->grid->params + (t)->grid->param_at[(i)]))
+
+/* A parameter that is an address: its load is an instruction, and the accesses behind it in the
+ * code take it. The parameters before it have eight bytes each. */
+#define ADDRESS(t, i, type) \
+    (gpusim_note((t), GPUSIM_SITE_OF(GPUSIM_OP_PARAMETER, 1, 1 + (i)), 1, true), PARAM(t, i, type))
 
 /* The address of a variable of the kernel's module, as the linker would have written it in. */
 #define GLOBAL(t, type, name) ((type *)gpusim_symbol((t), (name)))
