@@ -381,8 +381,10 @@ bool limit_takes_all(void);
 /* The default limit is reached: from here on it is a share. Says so, once. */
 void limit_is_reached(void);
 
-/* The money for worth_choose. */
+/* The money for worth_choose; and for launches that join a batch which was begun: what that took
+ * more than was predicted does not leave it with one launch. */
 struct gp_money limit_money(void);
+struct gp_money limit_money_in_batch(void);
 /* Whether so many seconds may be spent now, beside the drains to come. */
 bool limit_permits(double seconds);
 /* Predictions by means answer here, not the most that steps may take: for the default limit, until

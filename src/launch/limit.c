@@ -225,6 +225,23 @@ struct gp_money limit_money(void)
     return money;
 }
 
+/* Locked. Beyond the limit, for a batch that was begun. */
+static double overdraft(double most)
+{
+    const double base = limit.reached.is_reached ? limit.reached.spent : 0;
+    return (OVERDRAWN - 1) * (most - base) + MORE_OVERDRAWN;
+}
+
+struct gp_money limit_money_in_batch(void)
+{
+    struct gp_money money = limit_money();
+    const struct account now = account();
+    pthread_mutex_lock(&limit.lock);
+    money.left += overdraft(gp_overhead_most(&limit.overhead, &limit.reached, now.own));
+    pthread_mutex_unlock(&limit.lock);
+    return money;
+}
+
 bool limit_permits_as_usual(double seconds)
 {
     const struct account now = account();
@@ -249,10 +266,10 @@ bool limit_permits_in_drain(double seconds)
     const struct account now = account();
     pthread_mutex_lock(&limit.lock);
     const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
-    const double base = limit.reached.is_reached ? limit.reached.spent : 0;
+    const double beyond = overdraft(most);
     pthread_mutex_unlock(&limit.lock);
     const bool all = limit_takes_all();
-    const double more = all ? 0 : (OVERDRAWN - 1) * (most - base) + MORE_OVERDRAWN;
+    const double more = all ? 0 : beyond;
     const bool permitted = now.spent + seconds <= most + more;
     if (!permitted && all)
         limit_is_reached();

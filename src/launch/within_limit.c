@@ -72,7 +72,7 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
         most += batch_by(limit_predicts) + (t->worth.taken > 0 || chosen.rule.count > MANY_GROUPS) *
-                                               limit_predicts(GP_LIMIT_DRAIN);
+                                               limit_usual(GP_LIMIT_DRAIN);
     /* To join a batch takes no drain. */
     const double share = gp_any_held() ? 0 : batch_by(limit_usual) / limit_usual_batch();
     const bool is_new = buys_code(t, most, money);
@@ -161,7 +161,8 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     *skips = 0;
     if (graph.kernels == 0)
         limit_notes_stream(call->stream);
-    struct gp_money money = limit_money();
+    struct gp_money money =
+        gp_any_held() && !limit_takes_all() ? limit_money_in_batch() : limit_money();
     if (limit_takes_all() && !is_before_limit(t, &money, timed)) {
         limit_is_reached();
         money = limit_money();
