@@ -13,7 +13,7 @@
 #include "model/chip.h"
 #include "model/counters.h"
 
-#define GPUSIM_BACKEND_VERSION 3
+#define GPUSIM_BACKEND_VERSION 4
 
 /* A listener that sees the work of each launch on a context. */
 struct gpusim_watcher {
@@ -42,6 +42,7 @@ struct gpusim_backend {
     void (*sleep_ms)(unsigned ms);    /* as gpusim_sleep_ms */
     bool (*attach)(const void *tool); /* false: another one is attached */
     void (*detach)(const void *tool);
+    void (*serve)(bool on); /* profilers have every call of the program watched */
 };
 
 extern const struct gpusim_backend gpusim_backend;

@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
 # CUPTI is detached while nothing is measured, as each launch takes longer where it serves the driver.
 #
-# How many launches that takes depends on the times of this machine, so the tests ask only for many.
+# How many launches that takes depends on the time of a launch. Here it is 200 us longer beside CUPTI, so that a thousand
+# or two are as dear as to come again, also on a busy machine.
 
 load common
 
-export GPUPROF_SAMPLE=first:2,every:4000
+export GPUPROF_SAMPLE=first:2,every:4000 GPUSIM_FAULTS=slowlaunches
 
 
 # traced PROGRAM...: CUPTI's calls of the run stand in $GPUSIM_PROFILER.
@@ -38,20 +39,20 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
 }
 
 @test "it stays where every launch is measured, and where few pass" {
-    GPUPROF_SAMPLE=every:1 traced "$programs/limit_linked" 0 one:3000
+    GPUPROF_SAMPLE=every:1 traced "$programs/limit_linked" 0 one:800
     [ "$(times finalize)" -eq 0 ]
     traced "$programs/limit_linked" 0 one:60
     [ "$(times finalize)" -eq 0 ]
 }
 
 @test "threads launch beside the detachment" {
-    GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 threads:5000 threads:5000 threads:5000
+    GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 threads:2000
     [ "$(times finalize)" -ge 1 ]
     [ "$(sets_of_counters)" -eq 1 ]
 }
 
 @test "graphs pass as well" {
-    GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 one:2 graph:4000
+    GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 one:1300 graph:3000
     [ "$(times finalize)" -ge 1 ]
 }
 

@@ -217,6 +217,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     gpusim_takes_ms(300);
     if (gpusim_driver()->fault("slowopen"))
         gpusim_driver()->sleep_ms(100);
+    gpusim_driver()->serve(true);
     gpusim_note("enable", 0);
     return CUPTI_SUCCESS;
 }

@@ -224,6 +224,8 @@ CUptiResult CUPTIAPI cuptiFinalize(void)
             gpusim_driver()->detach(&attached);
         attached = plainly = subscribed = active = false;
     }
+    if (gpusim_driver())
+        gpusim_driver()->serve(false);
     finalized = gone = was_finalized = true;
     lost = lost || gpusim_profiler_initialized();
     pthread_mutex_unlock(&lock);

@@ -5,6 +5,7 @@
 #include "driver/queue.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 static bool ready(void)
 {
@@ -87,6 +88,19 @@ static void detach(const void *tool)
     (void)atomic_compare_exchange_strong(&attached, &tool, NULL);
 }
 
+static atomic_bool serving;
+
+static void serve(bool on)
+{
+    atomic_store(&serving, on);
+}
+
+void gpusim_watched_call(void)
+{
+    if (atomic_load(&serving) && gpusim_fault("slowlaunches"))
+        (void)nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
 const struct gpusim_backend gpusim_backend = {
     .version = GPUSIM_BACKEND_VERSION,
     .chip = gpusim_chip,
@@ -102,4 +116,5 @@ const struct gpusim_backend gpusim_backend = {
     .sleep_ms = gpusim_sleep_ms,
     .attach = attach,
     .detach = detach,
+    .serve = serve,
 };

@@ -35,6 +35,9 @@
 /* Is the word there, with or without a value? */
 bool gpusim_fault(const char *name);
 
+/* A launch of the program: it takes longer while profilers watch it (slowlaunches). */
+void gpusim_watched_call(void);
+
 /* Is name=value there? */
 bool gpusim_fault_is(const char *name, const char *value);
 

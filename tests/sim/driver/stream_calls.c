@@ -29,6 +29,7 @@ static CUresult launch(const struct launch_call *call, bool per_thread)
 
     if (result != CUDA_SUCCESS)
         return result;
+    gpusim_watched_call();
     pthread_mutex_lock(&gpusim_lock);
     stream = gpusim_stream(context, call->stream, per_thread, &result);
     if (stream)
