@@ -381,8 +381,8 @@ bool limit_takes_all(void);
 /* The default limit is reached: from here on it is a share. Says so, once. */
 void limit_is_reached(void);
 
-/* The money for worth_choose; and for launches that join a batch which was begun: what that took
- * more than was predicted does not leave it with one launch. */
+/* The money for worth_choose; and that for launches that join a batch, which goes beyond the limit
+ * by as much as a drain may: a batch that took long to begin is not left with one launch. */
 struct gp_money limit_money(void);
 struct gp_money limit_money_in_batch(void);
 /* Whether so many seconds may be spent now, beside the drains to come. */
