@@ -171,6 +171,7 @@ static bool is_limit_spent(unsigned long passed)
 static void drain(void *unused)
 {
     (void)unused;
+    atomic_store(&detach.measured_clock, gp_clock_seconds()); /* in vain it is tried later */
     if (gp_captures() > 0 || !gp_gate_lock_in_time())
         return;
     if (gp_session_measures() && gp_captures() == 0)
