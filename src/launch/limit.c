@@ -36,7 +36,7 @@ static const double guesses[GP_LIMIT_STEPS] = {
 #define CATCHING_UP 4
 /* The part of the limit, and seconds beside, by which a drain may exceed it. */
 #define OVERDRAWN 1.1
-#define MORE_OVERDRAWN 0.05
+#define MORE_OVERDRAWN 0.02
 
 static struct {
     struct gp_overhead overhead;

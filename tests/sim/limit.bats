@@ -132,8 +132,8 @@ has_values() {
 
 # bats test_tags=long
 @test "a choice of the user's has no limit, and neither have runs that are judged" {
-    GPUPROF_SAMPLE=first:1 plain_then_profiled "$programs/limit_linked" 1000 all:300
-    [ "$measured" -eq 300 ]
+    GPUPROF_SAMPLE=first:1 plain_then_profiled "$programs/limit_linked" 1000 all:600
+    [ "$measured" -eq 600 ]
     ! grep -q "from here on" "$log" || false
     printf '[*]\nduration <= 1 s\n' >"$BATS_TEST_TMPDIR/rules.ini"
     GPUPROF_CHECK=$BATS_TEST_TMPDIR/rules.ini plain_then_profiled "$programs/limit_linked" 1000 all:300
