@@ -322,7 +322,7 @@ static double best_error(const struct made_up *p)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-#define PROGRAMS 2500
+#define PROGRAMS 10000
 
 /* Where the money does not even reach to measure each kernel once, much depends on the moment at
  * which the program ends. */
