@@ -3,8 +3,8 @@
  * the sampling in CUPTI, which is one for the process.
  *
  * CUPTI samples in no process in which the Range Profiler is enabled, and behind ranges it gives
- * the samples of no module any more, until it is finalized. Profilers begin again behind that where
- * they were deinitialized before. docs/decisions.md has the measurements.
+ * the samples of no module any more, until it is finalized, as where it is detached
+ * (counters/attachment.c). docs/decisions.md has the measurements.
  *
  * Used with the gate locked and the context current, which is idle; one thread at a time. */
 #ifndef GPUPROF_COUNTERS_PC_SAMPLES_H

@@ -114,14 +114,20 @@ static void unset(uint32_t device)
     configs[device].context = NULL;
 }
 
+/* A CUPTI that was detached comes back, unless it was given up. */
+static bool is_attached(void)
+{
+    struct gp_reason why;
+    return !profiler_is_detached() || (gp_cupti_find(&why) && gp_profiler_initialize(&why));
+}
+
 void sass_sessions_leave(CUcontext context, bool at_rest)
 {
     for (uint32_t device = 0; device < GP_MAX_DEVICES; device++) {
         if (!configs[device].context || configs[device].context != context)
             continue;
         /* Later it would be memory of a context that is gone. */
-        struct gp_reason why;
-        if (at_rest && gp_profiler_initialize(&why))
+        if (at_rest && is_attached())
             unset(device);
         configs[device].context = NULL;
     }

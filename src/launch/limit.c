@@ -35,7 +35,7 @@ static const double guesses[GP_LIMIT_STEPS] = {
  */
 #define CATCHING_UP 4
 /* The part of the limit, and seconds beside, by which a drain may exceed it. */
-#define OVERDRAWN 1.1
+#define OVERDRAWN 0.1
 #define MORE_OVERDRAWN 0.02
 
 static struct {
@@ -229,7 +229,7 @@ struct gp_money limit_money(void)
 static double overdraft(double most)
 {
     const double base = limit.reached.is_reached ? limit.reached.spent : 0;
-    return (OVERDRAWN - 1) * (most - base) + MORE_OVERDRAWN;
+    return OVERDRAWN * (most - base) + MORE_OVERDRAWN;
 }
 
 struct gp_money limit_money_in_batch(void)

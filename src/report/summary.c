@@ -366,6 +366,13 @@ void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double time
     }
 }
 
+/* Its values are forgotten; the launches without one stay. */
+static void drop_values(struct gp_stat *stat)
+{
+    *stat = (struct gp_stat){
+        .absent_count = stat->absent_count, .absent = stat->absent, .named = stat->named};
+}
+
 /* A weight of NAN is not known. */
 static void add_value(struct gp_stat *stat, double value, double weight)
 {
@@ -375,8 +382,7 @@ static void add_value(struct gp_stat *stat, double value, double weight)
         one.weight = weight;
     }
     if (stat->combined)
-        *stat = (struct gp_stat){
-            .absent_count = stat->absent_count, .absent = stat->absent, .named = stat->named};
+        drop_values(stat);
     if (stat->count > 0) {
         const double n = (double)stat->count, off = value - stat->sum / n;
         one.squares = off * off * n / (n + 1);
@@ -497,7 +503,7 @@ static bool is_doubtful(struct gp_group *group, struct gp_stat *stat, double val
     if (stat->count == 0)
         group->only_doubtful = doubtful;
     else if (group->only_doubtful && !doubtful) {
-        *stat = (struct gp_stat){0};
+        drop_values(stat);
         group->only_doubtful = false;
     }
     return doubtful && !group->only_doubtful;

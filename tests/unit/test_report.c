@@ -156,6 +156,46 @@ static struct gp_metrics *selecting(const char *list)
     return m;
 }
 
+/* The time of a first launch may hold milliseconds of the host's: it counts as long as there is no
+ * other one. */
+static void times_in_doubt_give_way_to_others(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct gp_counter counter = {"gpu__time_duration.sum", 4850400, GP_NO_REASON};
+    char kernel[] = "k";
+    struct gp_record l = {.kernel = kernel,
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .passes = 1,
+                          .doubt_ms = 4.85,
+                          .counter_count = 1,
+                          .counters = &counter};
+    gp_summary_launch(s, &l);
+    gp_summary_launch(s, &l);
+    const struct gp_stat *time = &gp_summary_group(s, 0)->stats[0];
+    assert_int_equal(time->count, 2);
+    assert_true(time->max > 4e-3);
+    counter.absent = GP_REASON_TEXT(COUNTERS_IN_USE, "busy");
+    gp_summary_launch(s, &l);
+    counter.absent = GP_NO_REASON;
+    counter.value = 3000;
+    l.doubt_ms = 0.001; /* a third */
+    gp_summary_launch(s, &l);
+    assert_int_equal(time->count, 1);
+    assert_true(time->max < 4e-6 && time->sum < 4e-6);
+    assert_int_equal(time->absent_count, 1);
+    counter.value = 4850400;
+    l.doubt_ms = 4.85;
+    gp_summary_launch(s, &l);
+    assert_int_equal(time->count, 1);
+    assert_int_equal(gp_summary_launches(s), 5);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void launches_are_folded_into_groups(void **state)
 {
     (void)state;
@@ -1350,6 +1390,7 @@ int main(void)
         cmocka_unit_test(a_percent_sign_stays_with_its_number),
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
+        cmocka_unit_test(times_in_doubt_give_way_to_others),
         cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
