@@ -38,9 +38,10 @@ struct gpusim_backend {
     bool (*synchronize)(CUcontext context); /* false: the context is broken */
     bool (*watch)(CUcontext context, struct gpusim_watcher *watcher);
     void (*unwatch)(CUcontext context, struct gpusim_watcher *watcher);
-    bool (*fault)(const char *name);  /* is this fault switched on? */
-    void (*sleep_ms)(unsigned ms);    /* as gpusim_sleep_ms */
-    bool (*attach)(const void *tool); /* false: another one is attached */
+    bool (*fault)(const char *name);          /* is this fault switched on? */
+    double (*fault_number)(const char *name); /* as gpusim_fault_number */
+    void (*sleep_ms)(double ms);              /* as gpusim_sleep_ms */
+    bool (*attach)(const void *tool);         /* false: another one is attached */
     void (*detach)(const void *tool);
     void (*serve)(bool on); /* profilers have every call of the program watched */
 };

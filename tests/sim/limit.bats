@@ -1,19 +1,19 @@
 #!/usr/bin/env bats
 # GPUPROF_OVERHEAD: the time that measuring adds stays below a limit, and the program never notices.
 #
-# How long anything takes depends on the other work of the machine. So libclock.so lets the time pass that somebody
-# would sleep, at once: programs of minutes take a second. The program sleeps behind each launch, the simulated counters
-# take known times. The real time that all else takes is small beside these.
+# The time of a run depends on the other work of the machine. So libclock.so shows only the time of sleeps, which
+# passes at once: programs of minutes take a second. The program sleeps behind each launch, the simulated counters
+# sleep for known times, and all else takes no time.
 
 load common
 
 unset GPUPROF_OVERHEAD
-export GPUSIM_FAULTS=slowcounters
+export GPUSIM_FAULTS=slowcounters,slowranges=1
 preload=$preload:$programs/libclock.so
 
-# The largest steps that cannot be divided, in seconds: a drain with the session's way to instrumented code and back,
-# before it is known how long it takes, and the first launches of a kernel.
-largest_step=0.6
+# Seconds beyond the limit and a tenth of it: the simulated session's way to instrumented code and back, before it is
+# known how long that takes, and a pass.
+largest_step=0.25
 
 # of_end MEMBER: from the last line of the profile.
 of_end() {
@@ -30,7 +30,7 @@ limited() {
     permitted=$(of_end limit_seconds)
     echo "$spent s of $permitted s"
     awk -v spent="$spent" -v permitted="$permitted" -v step="$largest_step" \
-        'BEGIN { exit !(spent <= permitted + step) }'
+        'BEGIN { exit !(spent <= 1.1 * permitted + step) }'
 }
 
 plain_then_profiled() {
@@ -89,6 +89,14 @@ has_values() {
     [ "$permitted" = 0.5 ]
 }
 
+@test "passes that take many times longer than predicted" {
+    for ms in 3 30 100; do
+        for kind in one:1000 all:300; do
+            GPUSIM_FAULTS=slowcounters,slowranges=$ms limited 500ms "$programs/limit_linked" 1000 "$kind"
+        done
+    done
+}
+
 @test "a rare kernel is not starved by a frequent one" {
     limited 3% "$programs/limit_linked" 20000 rare:3030
     has_values vector_add_float
@@ -102,12 +110,14 @@ has_values() {
 }
 
 @test "threads share one limit" {
-    limited 500ms "$programs/limit_linked" 1000 threads:300
+    # Short rests are real ones: a thread's time does not pass for others.
+    limited 500ms "$programs/limit_linked" 200 threads:300
     [ "$launches" -eq 1200 ]
-    [ "$measured" -lt 1200 ]
+    [ "$measured" -ge 4 ] && [ "$measured" -lt 1200 ]
 }
 
 @test "without an option all is measured for 5 s, and then for 3 % of the time" {
+    export GPUSIM_FAULTS=slowcounters,slowranges=5
     GPUPROF_OVERHEAD='' plain_then_profiled "$programs/limit_linked" 2000 all:600
     [ "$launches" -eq 600 ]
     [ "$measured" -ge 30 ] && [ "$measured" -lt 600 ]
@@ -124,6 +134,7 @@ has_values() {
 
 # bats test_tags=long
 @test "none: all is measured, however long that takes" {
+    export GPUSIM_FAULTS=slowcounters,slowranges=20
     GPUPROF_OVERHEAD=none plain_then_profiled "$programs/limit_linked" 1000 all:300
     [ "$measured" -eq 300 ]
     ! grep -q "^Limit" "$log" || false
@@ -148,13 +159,16 @@ slept() {
     awk '{ all += $1 } END { print all / 1e3 }' "$1"
 }
 
-# accounts PROGRAM...: sleeps of the simulated GPU that the program does not have without us are in the account.
+# accounts CLOCK PROGRAM...: sleeps of the simulated GPU that the program does not have without us are in the account.
+# CLOCK is a library, or empty: kernels that sleep do that beside the program, which takes the machine's clock.
 accounts() {
-    local of=$BATS_TEST_TMPDIR/sleeps
+    local of=$BATS_TEST_TMPDIR/sleeps clock=$1 runtimes=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}
+    shift
     rm -f "$of".*
     touch "$of".own "$of".ours
-    GPUSIM_SLEEPS=$of.own LD_PRELOAD=${GPUPROF_RUNTIMES:+$GPUPROF_RUNTIMES:}$programs/libclock.so "$@"
-    GPUSIM_SLEEPS=$of.ours GPUPROF_OVERHEAD=2s GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile LD_PRELOAD=$preload "$@"
+    GPUSIM_SLEEPS=$of.own LD_PRELOAD=$runtimes$clock "$@"
+    GPUSIM_SLEEPS=$of.ours GPUPROF_OVERHEAD=2s GPUPROF_LOG=$log GPUPROF_OUTPUT=$profile \
+        LD_PRELOAD=$runtimes$GPUPROF_BUILD/libgpuprof.so:$clock "$@"
     cp "$profile" "$profile.whole"
     awk -v own="$(slept "$of.own")" -v ours="$(slept "$of.ours")" -v spent="$(of_end limit_spent)" \
         -v start_up="$(of_end start_up_seconds)" 'BEGIN {
@@ -164,8 +178,10 @@ accounts() {
 
 @test "the account has all that was added, and more for overlap that may be lost" {
     for kind in all:40 one:100 rare:101 graph:20; do
-        accounts "$programs/limit_linked" 2000 "$kind"
-        GPUSIM_FAULTS=slow,slowcounters accounts "$programs/limit_linked" 2000 "$kind"
+        accounts "$programs/libclock.so" "$programs/limit_linked" 2000 "$kind"
+    done
+    for kind in all:8 one:12 rare:12 graph:3; do
+        GPUSIM_FAULTS=slow,slowcounters accounts "" "$programs/limit_linked" 2000 "$kind"
     done
 }
 
@@ -173,7 +189,7 @@ accounts() {
     export GPUPROF_METRICS=duration
     limited 10% "$programs/limit_linked" 20000 one:500
     [ "$measured" -ge 400 ] # the first ones come before there was any time
-    limited 1ms "$programs/limit_linked" 1000 one:1000
+    limited 0.1ms "$programs/limit_linked" 1000 one:1000
     [ "$launches" -eq 1000 ] && [ "$measured" -lt 500 ]
     ! grep -q "takes at least" <(tr '\n' ' ' <"$log") || false
 }

@@ -108,7 +108,7 @@ CUptiResult gpusim_cupti_failure(const char *function)
     return CUPTI_SUCCESS;
 }
 
-void gpusim_takes_ms(unsigned ms)
+void gpusim_takes_ms(double ms)
 {
     if (gpusim_cupti_fault("slowcounters"))
         gpusim_driver()->sleep_ms(ms);

@@ -63,7 +63,7 @@ CUptiResult gpusim_cupti_failure(const char *function);
 void gpusim_note(const char *what, uint32_t pass);
 
 /* Sleeps so long where counters are to be as slow as on a real machine (slowcounters). */
-void gpusim_takes_ms(unsigned ms);
+void gpusim_takes_ms(double ms);
 
 /* A later library: it writes the fields that its own structure has more, whichever size is passed.
  */

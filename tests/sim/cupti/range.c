@@ -162,6 +162,13 @@ static void record(CUpti_RangeProfiler_Object *o, const char *name,
     }
 }
 
+static void a_range_takes_time(void)
+{
+    const double ms = gpusim_driver()->fault_number("slowranges");
+    if (ms > 0)
+        gpusim_driver()->sleep_ms(ms);
+}
+
 static void launched(void *self, const struct gpusim_result *result)
 {
     CUpti_RangeProfiler_Object *o = self;
@@ -175,6 +182,8 @@ static void launched(void *self, const struct gpusim_result *result)
         record(o, o->range, result);
     }
     pthread_mutex_unlock(&lock);
+    if (o->mode == CUPTI_AutoRange)
+        a_range_takes_time();
 }
 
 /* ---- the object ---- */
@@ -483,6 +492,7 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Par
         (void)gpusim_driver()->synchronize(o->context);
     if (o->watcher.instruments && gpusim_cupti_fault("slowcode"))
         gpusim_driver()->sleep_ms(150);
+    a_range_takes_time();
     pthread_mutex_lock(&lock);
     if (o->depth > 0)
         o->depth--;

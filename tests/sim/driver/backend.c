@@ -113,6 +113,7 @@ const struct gpusim_backend gpusim_backend = {
     .watch = watch,
     .unwatch = unwatch,
     .fault = gpusim_fault,
+    .fault_number = gpusim_fault_number,
     .sleep_ms = gpusim_sleep_ms,
     .attach = attach,
     .detach = detach,

@@ -56,6 +56,15 @@ bool gpusim_fault_is(const char *name, const char *wanted)
     return false;
 }
 
+double gpusim_fault_number(const char *name)
+{
+    const char *at = all_faults();
+    const char *value;
+    size_t length;
+
+    return next_fault(&at, name, &value, &length) ? strtod(value, NULL) : 0;
+}
+
 /* Is name=N, or name=M+ with M up to N, there? */
 static bool counted_fault(const char *name, atomic_ulong *count)
 {
@@ -95,15 +104,15 @@ bool gpusim_fault_mark_waits(void)
     return gpusim_fault("capturefirst") && atomic_fetch_add(&marks, 1) < 10;
 }
 
-void gpusim_sleep_ms(unsigned ms)
+void gpusim_sleep_ms(double ms)
 {
     const char *path = getenv("GPUSIM_SLEEPS");
     FILE *file = path ? fopen(path, "a") : NULL;
 
     if (file) {
-        (void)fprintf(file, "%u\n", ms);
+        (void)fprintf(file, "%g\n", ms);
         (void)fclose(file);
     }
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)ms * 1000000}, NULL);
+    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(ms * 1e6)}, NULL);
     gpusim_work_ms += ms;
 }

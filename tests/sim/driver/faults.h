@@ -25,7 +25,7 @@
  *                       that writes past the end of one writes into the rest of the block
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
- * slowopen, slowflush, slowcode, laterparams, errno.
+ * slowranges, slowopen, slowflush, slowcode, laterparams, errno.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H
@@ -35,6 +35,9 @@
 /* Is the word there, with or without a value? */
 bool gpusim_fault(const char *name);
 
+/* The number that stands behind the word; 0 where there is none. */
+double gpusim_fault_number(const char *name);
+
 /* A launch of the program: it takes longer while profilers watch it (slowlaunches). */
 void gpusim_watched_call(void);
 
@@ -43,7 +46,7 @@ bool gpusim_fault_is(const char *name, const char *value);
 
 /* A call that a fault makes slow takes that long. Adds a line with the milliseconds to the file
  * GPUSIM_SLEEPS. */
-void gpusim_sleep_ms(unsigned ms);
+void gpusim_sleep_ms(double ms);
 
 /* Counts an allocation; true when it is one that must fail. */
 bool gpusim_fault_allocation(void);
