@@ -15,6 +15,11 @@ struct gp_configuration {
 _Static_assert(sizeof(struct gp_configuration) == 10 * sizeof(unsigned),
                "without padding: it is compared bytewise");
 
+static inline double gp_blocks_of(const unsigned grid[3])
+{
+    return (double)grid[0] * grid[1] * grid[2];
+}
+
 /* A member of a struct: the whole as `configuration`, its parts by their own names as well. */
 #define GP_CONFIGURATION                            \
     union {                                         \

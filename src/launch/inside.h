@@ -269,6 +269,14 @@ bool tool_has_come(void);
 /* ---- the worth of measurements (worth.c) ----------------------------------------------------- */
 
 /* A group. All zero: no launch of it is known. */
+/* The groups of a kernel that were measured, by the size of their grids: in each class grids have
+ * up to a tenth more blocks than in the class before. */
+#define GP_SIZE_CLASSES 512
+struct gp_relatives {
+    unsigned measured;
+    uint64_t classes[GP_SIZE_CLASSES / 64]; /* a bit each: one was */
+};
+
 struct gp_worth {
     uint64_t launches;    /* that the program made */
     uint64_t taken;       /* of these, measured or about to be */
@@ -279,8 +287,10 @@ struct gp_worth {
                            * more */
     uint64_t first, last; /* numbers of launches among all: its first and its last one */
     double beginning;     /* gp_prices.first, as it was at the last one */
-    struct gp_offer {     /* to the rule, when the price was found */
-        double again;     /* how likely more launches come */
+    unsigned size_class;
+    struct gp_relatives *relatives;    /* NULL: its kernel has no others */
+    struct gp_offer {                  /* to the rule, when the price was found */
+        double again;                  /* how likely more launches come */
         double first_cost, first_gain; /* of the first measurement; no cost: it was made */
         double wanted, enough;         /* values at a price of 1, and at any price */
     } offer;
@@ -320,14 +330,19 @@ struct gp_worth_rule {
     double planned_left;  /* money then */
 };
 
+/* The class of grids with so many blocks. */
+unsigned worth_size_class(double blocks);
+
 /* A launch of the group is about to be made. *skips becomes the number of further launches of it
  * that need not be asked for: they are only counted, and worth_count adds them later. */
 enum gp_choice worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
                             const struct gp_prices *prices, const struct gp_money *money,
                             unsigned *skips);
 
-/* A launch that was not chosen to be measured is measured all the same. */
+/* A launch that was not chosen to be measured is measured all the same; one that was chosen could
+ * not be measured. */
 void worth_take(struct gp_worth_rule *rule, struct gp_worth *group, const struct gp_prices *prices);
+void worth_in_vain(struct gp_worth *group);
 
 /* Counts launches of the group for which the rule was not asked. */
 void worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t launches,
@@ -422,9 +437,10 @@ void limit_sum_up(struct gp_end *end);
 
 /* A kernel in all its configurations. */
 struct gp_kernel_worth {
-    bool begun;        /* a launch of it was chosen that is counted in instrumented code */
-    bool learned;      /* the time that this took */
-    bool wanted;       /* a group of it has no measurement */
+    bool begun;   /* a launch of it was chosen that is counted in instrumented code */
+    bool learned; /* the time that this took */
+    bool wanted;  /* a group of it has no measurement */
+    struct gp_relatives relatives;
     uint64_t launches; /* of which the rule knows */
     uint64_t timed;    /* launches of which the time is known */
     double seconds;    /* that those took */

@@ -103,6 +103,8 @@ static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
     }
     struct gp_count *what = &t->tally.what;
     t->tally.kernel = &kernel->worth;
+    t->tally.worth.relatives = &kernel->worth.relatives;
+    t->tally.worth.size_class = worth_size_class(gp_blocks_of(key->configuration.grid));
     what->kernel = kernel->name;
     what->device = key->device;
     what->configuration = key->configuration;

@@ -203,7 +203,7 @@ void within_limit_in_vain(struct gp_tally *t)
 {
     pthread_mutex_lock(&chosen.lock);
     if (t->worth.taken > 0 && t->in_vain++ < MOST_IN_VAIN)
-        t->worth.taken--;
+        worth_in_vain(&t->worth);
     pthread_mutex_unlock(&chosen.lock);
 }
 

@@ -2,11 +2,12 @@
  * facts in, choice out; no clock, no GPU. Owns the rule, and the price that it asks.
  *
  * A group is a kernel in one launch configuration. Its error is half of the confidence interval of
- * its mean, relative to that; 1 where nothing was measured. The error of the program is the sum
- * over groups, each weighted by its share of the GPU time. A measurement is worth the error that it
- * takes away, and is bought where that is enough for its cost: the rule knows from the launches so
- * far which purchases would spend the money that is left, and asks their lowest price. All times
- * are seconds. Not locked. */
+ * its mean, relative to that; 1 where nothing was measured, less where the kernel was measured with
+ * other grids, as its values follow from their blocks (report/laws.h). The error of the program is
+ * the sum over groups, each weighted by its share of the GPU time. A measurement is worth the error
+ * that it takes away, and is bought where that is enough for its cost: the rule knows from the
+ * launches so far which purchases would spend the money that is left, and asks their lowest price.
+ * All times are seconds. Not locked. */
 #include "launch/inside.h"
 
 #include <float.h>
@@ -39,6 +40,14 @@
 #define FIRST_TIMING_PART 0.1
 /* The part of a launch's values that instrumented code shows. */
 #define CODE_PART 0.5
+/* The part of a group's error that remains with each other grid of its kernel that was measured;
+ * and the error above which a first measurement is made before others. */
+#define RELATIVE_PART 0.5
+#define STRANGE 0.2
+/* Grids of a class have up to so many times more blocks than those of the class before; and classes
+ * around one that was measured that are no strange ones. */
+#define CLASS_RATIO 1.1
+#define FAR 4
 /* A group is taken to be over after so many times its usual distance without a launch. */
 #define OVER_AFTER 8
 #define OVER_LEAST 64
@@ -94,6 +103,54 @@ static double weight_of(const struct gp_worth_rule *r, const struct gp_worth *g)
     return (double)g->launches * seconds_of(r, g);
 }
 
+unsigned worth_size_class(double blocks)
+{
+    return (unsigned)fmin(GP_SIZE_CLASSES - 1, log(fmax(1, blocks)) / log(CLASS_RATIO));
+}
+
+static bool any_measured(const struct gp_relatives *r, unsigned size_class, unsigned around)
+{
+    const unsigned first = size_class > around ? size_class - around : 0;
+    for (unsigned c = first; c <= size_class + around && c < GP_SIZE_CLASSES; c++)
+        if (r->classes[c / 64] >> c % 64 & 1)
+            return true;
+    return false;
+}
+
+static void note_measured(struct gp_worth *g, bool measured)
+{
+    struct gp_relatives *r = g->relatives;
+    const uint64_t bit = UINT64_C(1) << g->size_class % 64;
+    if (!r)
+        return;
+    r->measured += measured ? 1 : -1u;
+    if (measured)
+        r->classes[g->size_class / 64] |= bit;
+    else
+        r->classes[g->size_class / 64] &= ~bit; /* another of its class may be measured once more */
+}
+
+/* The error without a measurement of its own: none beside grids that were measured, as values
+ * between two sizes are known. Launches of grids far from all of these may be of another kind. */
+static double error_before(const struct gp_worth *g)
+{
+    const struct gp_relatives *r = g->relatives;
+    if (!r || r->measured == 0 || !any_measured(r, g->size_class, FAR))
+        return 1;
+    return any_measured(r, g->size_class, 1) ? 0 : pow(RELATIVE_PART, r->measured);
+}
+
+/* Nearly nothing is known of it. */
+static bool is_strange(const struct gp_worth *g)
+{
+    return g->taken == 0 && error_before(g) > STRANGE;
+}
+
+static double gain_of_first(const struct gp_worth_rule *r, const struct gp_worth *g)
+{
+    return weight_of(r, g) * error_before(g) * (1 - worth_error(scatter_of(r, g), 1));
+}
+
 /* How likely more launches of the group will come. One that came once comes again as groups that
  * came twice did (Good and Turing). */
 static double return_of(const struct gp_worth_rule *r, const struct gp_worth *g)
@@ -139,7 +196,7 @@ static void make_offer(const struct gp_worth_rule *r, struct gp_worth *g, double
         return;
     const double weight = weight_of(r, g), scatter = scatter_of(r, g);
     o->first_cost = g->taken > 0 ? 0 : g->beginning + launch;
-    o->first_gain = weight * (1 - worth_error(scatter, 1));
+    o->first_gain = gain_of_first(r, g);
     o->wanted = wanted_at_1(weight, scatter, launch);
     o->enough = enough_of(g, scatter);
 }
@@ -152,7 +209,8 @@ static double demand(const struct gp_worth_rule *r, double launch, double price)
     for (unsigned i = 0; i < r->count; i++) {
         const struct gp_worth *g = r->groups[i];
         const struct gp_offer *o = &g->offer;
-        if (o->again <= 0 || (g->taken == 0 && o->first_gain < price * o->first_cost))
+        if (o->again <= 0 ||
+            (g->taken == 0 && (o->first_gain <= 0 || o->first_gain < price * o->first_cost)))
             continue;
         const double more = fmin(o->wanted * less, o->enough) - fmax((double)g->taken, 1);
         money += o->again * (o->first_cost + fmin(fmax(0, more), (double)g->launches) * launch);
@@ -189,7 +247,7 @@ static void plan(struct gp_worth_rule *r, const struct gp_prices *p, const struc
         struct gp_worth *g = r->groups[i];
         make_offer(r, g, p->launch);
         high = fmax(high, weight_of(r, g) / p->launch);
-        if (g->taken == 0 && g->offer.again > 0)
+        if (is_strange(g) && g->offer.again > 0)
             r->dearest = fmax(r->dearest, g->offer.first_cost);
     }
     double low = high * 1e-9;
@@ -229,8 +287,10 @@ static void count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches
 static void spend(struct gp_worth_rule *r, struct gp_worth *g, enum gp_choice choice,
                   const struct gp_prices *p)
 {
-    if (choice == GP_MEASURED && g->taken++ == 0)
+    if (choice == GP_MEASURED && g->taken++ == 0) {
         r->on_firsts += p->first + p->launch;
+        note_measured(g, true);
+    }
     if (choice == GP_ONLY_TIMED)
         r->on_timings += p->timing;
 }
@@ -245,6 +305,12 @@ void worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches,
 void worth_take(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p)
 {
     spend(r, g, GP_MEASURED, p);
+}
+
+void worth_in_vain(struct gp_worth *g)
+{
+    if (--g->taken == 0)
+        note_measured(g, false);
 }
 
 /* The part of the money that is for first measurements: kernels that are rare, or new, are not
@@ -263,7 +329,7 @@ static double kept_for_firsts(const struct gp_worth_rule *r, const struct gp_mon
 static bool is_due(const struct gp_worth_rule *r, const struct gp_worth *g,
                    const struct gp_prices *p, const struct gp_money *money)
 {
-    return g->taken == 0 && for_firsts(r, money) >= p->first + p->launch;
+    return is_strange(g) && for_firsts(r, money) >= p->first + p->launch;
 }
 
 static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
@@ -271,7 +337,7 @@ static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
 {
     const double weight = weight_of(r, g), scatter = scatter_of(r, g);
     if (g->taken == 0)
-        return weight * (1 - worth_error(scatter, 1)) >= r->price * (p->first + p->launch);
+        return error_before(g) > 0 && gain_of_first(r, g) >= r->price * (p->first + p->launch);
     if (p->first > 0)
         return true; /* the instrumentation alone is worth it */
     const double wanted = wanted_at_1(weight, scatter, p->launch) * r->less_at_price;

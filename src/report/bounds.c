@@ -123,7 +123,7 @@ static bool is_small(const struct gp_subject *s)
     const struct gp_device *device =
         gp_summary_get_device(s->rows->summary, s->row->launch->device);
     const unsigned *grid = s->row->largest_grid;
-    return device && (double)grid[0] * grid[1] * grid[2] < device->sm_count;
+    return device && gp_blocks_of(grid) < device->sm_count;
 }
 
 /* The consequences of the use of the busiest unit. */

@@ -248,6 +248,10 @@ static void format_certainty(const struct table *t, const struct gp_row *row, ch
     out[0] = '\0';
     if (row->measured == 0 || row->measured >= row->launches)
         return;
+    if (row->grids > 1 && row->measured_grids == 1) {
+        snprintf(out, size, "   measured at 1 of %zu grids", row->grids);
+        return;
+    }
     if (row->measured == 1) {
         snprintf(out, size, "   measured once");
         return;
@@ -260,7 +264,7 @@ static void add_kernel(const struct table *t, size_t i, struct gp_text *out)
 {
     const struct gp_row *row = &t->rows->rows[i];
     const struct gp_bound *bound = &t->findings->bounds[i];
-    char name[GP_ROW_NAME_SIZE], next[40], certainty[40];
+    char name[GP_ROW_NAME_SIZE], next[40], certainty[48];
     gp_row_names_format(t->names, row, name);
     format_certainty(t, row, certainty, sizeof(certainty));
     if (has_name_behind(t)) {

@@ -184,7 +184,7 @@ bool gp_launch_columns_add(struct gp_launch_columns *c, const struct gp_device *
     e->index = (uint32_t)launch->index;
     e->start_ms = launch->start_ms;
     e->overhead_ms = launch->overhead_ms;
-    e->blocks = (float)((double)launch->grid[0] * launch->grid[1] * launch->grid[2]);
+    e->blocks = (float)gp_blocks_of(launch->grid);
     e->kernel = (uint16_t)kernel_of(c, launch);
     e->stream = stream_of(c, launch);
     for (size_t i = 0; i < USUAL; i++) {

@@ -254,7 +254,7 @@ static double block_imbalance(const struct gp_subject *s)
     if (!device || device->sm_count <= 0 || !s->row->occupancy_known)
         return (double)NAN;
     const unsigned *grid = s->row->launch->grid;
-    double for_each = (double)grid[0] * grid[1] * grid[2] / device->sm_count;
+    double for_each = gp_blocks_of(grid) / device->sm_count;
     double waves = for_each / s->row->occupancy.blocks_per_sm;
     return waves > 1 ? ceil(waves) / waves : ceil(for_each) / for_each;
 }
@@ -269,7 +269,7 @@ static double among_working_sms(const struct gp_subject *s, size_t unit)
     if (!device || s->bound->kind != GP_BOUND_SMALL || !s->rules->units[unit].each_sm)
         return closeness;
     const unsigned *grid = s->row->launch->grid;
-    double blocks = (double)grid[0] * grid[1] * grid[2];
+    double blocks = gp_blocks_of(grid);
     return blocks > 0 ? fmin(fmax(1, closeness), closeness * device->sm_count / blocks) : closeness;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/demangle.h"
 #include "report/apart.h"
+#include "report/left_out.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,11 +57,6 @@ static int compare_rows(const void *x, const void *y)
     return (a->launch->index > b->launch->index) - (a->launch->index < b->launch->index);
 }
 
-static double blocks_of(const unsigned grid[3])
-{
-    return (double)grid[0] * grid[1] * grid[2];
-}
-
 void gp_stats_add_group(struct gp_stat *stats, size_t count, const struct gp_group *group)
 {
     for (size_t i = 0; i < count; i++) {
@@ -92,8 +88,8 @@ static void add_time(struct gp_row *row, const struct gp_group *group, const str
 /* By their blocks; of as many the one that is longer in x comes later. */
 static int compare_grids(const uint32_t *a, const uint32_t *b)
 {
-    if (blocks_of(a) != blocks_of(b))
-        return blocks_of(a) < blocks_of(b) ? -1 : 1;
+    if (gp_blocks_of(a) != gp_blocks_of(b))
+        return gp_blocks_of(a) < gp_blocks_of(b) ? -1 : 1;
     for (int d = 0; d < 3; d++)
         if (a[d] != b[d])
             return a[d] < b[d] ? -1 : 1;
@@ -119,6 +115,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     row->launches += group->launches;
     row->recorded += group->recorded;
     row->measured += group->measured;
+    row->measured_grids += group->measured > 0;
     row->hardware += group->hardware;
     row->instrumented += group->instrumented;
     row->recalled += group->recalled;
@@ -178,9 +175,12 @@ static bool make_rows(struct gp_rows *r, const struct sorted *groups, size_t cou
         }
         merge_group(row, group, r->summary, &most_launches);
     }
-    for (size_t i = 0; i < r->count; i++)
-        if (!finish_row(r, &r->rows[i]))
+    for (size_t i = 0; i < r->count; i++) {
+        struct gp_row *row = &r->rows[i];
+        if (!gp_left_out_add(row->stats, metrics, r->groups + row->first_group, row->grids) ||
+            !finish_row(r, row))
             return false;
+    }
     return true;
 }
 
@@ -246,6 +246,7 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
     one.launches = g->launches;
     one.recorded = g->recorded;
     one.measured = g->measured;
+    one.measured_grids = g->measured > 0;
     one.hardware = g->hardware;
     one.instrumented = g->instrumented;
     one.recalled = g->recalled;

@@ -15,6 +15,7 @@ struct gp_row {
     size_t first_group;             /* in the groups of gp_rows */
     unsigned smallest_grid[3], largest_grid[3];
     uint64_t launches, recorded, measured; /* as in struct gp_group */
+    size_t measured_grids;                 /* with launches that were */
     uint64_t hardware, instrumented, recalled, recalled_all, of_graphs;
     struct gp_estimate time;
     double seconds; /* of all launches; 0 where none was timed */

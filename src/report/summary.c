@@ -403,7 +403,8 @@ double gp_stat_error(const struct gp_stat *stat)
     if (stat->combined || stat->count < 2)
         return NAN;
     const double n = (double)stat->count;
-    return student(n - 1) * sqrt(stat->squares / (n - 1) / n);
+    const double chance = student(n - 1) * sqrt(stat->squares / (n - 1) / n);
+    return stat->doubt == 0 ? chance : hypot(chance, stat->doubt / stat->weight);
 }
 
 static void keep_absence(struct gp_summary *s, struct gp_stat *stat,

@@ -21,6 +21,8 @@ struct gp_stat {
     double squares;          /* sum of squared distances from the mean of the group */
     double weighted, weight; /* sums of value times weight, and of weights (metrics/weight.h), over
                               * the launches whose weight is known */
+    double doubt;  /* the sum of weight times distance, by which the values of launches that were
+                    * left out may be off (report/left_out.h); NAN: nothing is known of some */
     bool combined; /* from the means of counters of several launches; it has no min and max */
     uint64_t absent_count;
     struct gp_reason absent; /* of those for having no value the first by its letters, or none */
@@ -32,7 +34,7 @@ struct gp_stat {
 bool gp_stat_mean(const struct gp_stat *stat, double *mean);
 
 /* Half of the confidence interval (95 %) of the mean, in its unit; NAN where fewer than two
- * launches have a value of their own. */
+ * launches have a value of their own, or nothing is known of some that were left out. */
 double gp_stat_error(const struct gp_stat *stat);
 
 /* Why launches have no value; NOT_MEASURED where none was evaluated. */

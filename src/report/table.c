@@ -4,6 +4,7 @@
 #include "report/advice.h"
 #include "report/alike.h"
 #include "report/layout.h"
+#include "report/left_out.h"
 #include "report/plain_numbers.h"
 #include "report/rows.h"
 #include "report/screen.h"
@@ -91,6 +92,49 @@ static void add_resources(const struct gp_row *row, struct gp_text *out)
     gp_wrap(out, 6, line);
 }
 
+/* A law that is further off is not shown. */
+#define MOST_LAW_ERROR 0.05
+
+static void add_law(const struct gp_law *law, const struct gp_metric *metric, struct gp_text *line)
+{
+    char base[40], each[40];
+    if (law->kind != GP_LAW_LINEAR || law->error > MOST_LAW_ERROR || law->factor <= 0)
+        return;
+    gp_unit_format(fabs(law->base), metric->unit, base, sizeof(base));
+    gp_unit_format(law->factor, metric->unit, each, sizeof(each));
+    gp_text_addf(line, "%s %s = %s a block %c %s",
+                 line->length > 0 ? "," : "   over its grids:", metric->name, each,
+                 law->base < 0 ? '-' : '+', base);
+    if (law->error > 0)
+        gp_text_addf(line, " (\302\261%.2g%%)", 100 * law->error);
+}
+
+/* How time and bytes follow from the number of blocks, where they do. */
+static bool add_laws(const struct gp_rows *r, const struct gp_row *row, struct gp_text *out)
+{
+    static const char *const amounts[] = {GP_DURATION_METRIC, "dram_read_bytes",
+                                          "dram_write_bytes"};
+    const struct gp_metrics *m = gp_summary_metrics(r->summary);
+    struct gp_law_point *points = calloc(row->grids, sizeof(*points));
+    struct gp_text line = {0};
+    for (size_t i = 0; points && i < gp_metrics_selected_count(m); i++) {
+        const struct gp_metric *metric = gp_metrics_selected(m, i);
+        bool is_amount = false;
+        for (size_t k = 0; k < sizeof(amounts) / sizeof(amounts[0]); k++)
+            is_amount = is_amount || strcmp(metric->name, amounts[k]) == 0;
+        if (!is_amount)
+            continue;
+        const struct gp_law law = gp_law_of(r->groups + row->first_group, row->grids, i, points);
+        add_law(&law, metric, &line);
+    }
+    if (line.length > 0)
+        gp_wrap(out, 6, gp_text_string(&line));
+    const bool added = points && !line.failed;
+    gp_text_free(&line);
+    free(points);
+    return added;
+}
+
 /* Why metrics have no value, reasons that are alike once, by number from 1. */
 struct reasons {
     struct gp_alike list[MOST_REASONS];
@@ -145,7 +189,7 @@ static void add_certainty(const struct gp_row *row, const struct gp_stat *stat, 
         return;
     if (stat->count == 1)
         gp_text_add(out, "  measured once");
-    else if (mean != 0)
+    else if (mean != 0 && isfinite(gp_stat_error(stat)))
         gp_text_addf(out, "  \302\261%.2g%%", 100 * gp_stat_error(stat) / fabs(mean));
 }
 
@@ -290,6 +334,7 @@ static void add_details_of(const struct gp_rows *r, const struct gp_row *row,
     gp_text_add(out, "\n");
     gp_wrap(out, 3, row->full_name);
     add_shape(r, row, out);
+    out->failed |= !add_laws(r, row, out);
     if (row->recorded > 0)
         add_resources(row, out);
 

@@ -89,6 +89,22 @@ has_values() {
     [ "$permitted" = 0.5 ]
 }
 
+@test "grids that were left out have the values that their blocks lead to" {
+    local part=$BATS_TEST_TMPDIR/part.json all=$BATS_TEST_TMPDIR/all.json
+    limited 500ms "$programs/limit_linked" 1000 all:300
+    [ "$measured" -lt 150 ]
+    grep -q "scale_in_place .*values ±[0-9.]*%" "$log"
+    "$GPUPROF_BUILD/gpuprof" report --details "$profile.whole" | tee "$log.details"
+    grep -q "over its grids: duration = 12.80 ns a block + 2.000 us" "$log.details"
+    "$GPUPROF_BUILD/gpuprof" report --print json "$profile.whole" >"$part"
+    GPUPROF_OVERHEAD=none plain_then_profiled "$programs/limit_linked" 1000 all:300
+    [ "$measured" -eq 300 ]
+    "$GPUPROF_BUILD/gpuprof" report --print json "$profile.whole" >"$all"
+    "$BATS_TEST_DIRNAME/within.py" 0.03 "$part" "$all" duration flop_count_sp flops dram_read_bytes dram_utilization \
+        gld_efficiency warp_execution_efficiency flop_per_byte l2_pct_of_peak
+    "$BATS_TEST_DIRNAME/within.py" 0.5 "$part" "$all" inst_executed ipc
+}
+
 @test "passes that take many times longer than predicted" {
     for ms in 3 30 100; do
         for kind in one:1000 all:300; do
@@ -143,6 +159,7 @@ has_values() {
 
 # bats test_tags=long
 @test "a choice of the user's has no limit, and neither have runs that are judged" {
+    export GPUSIM_FAULTS=slowcounters,slowranges=20
     GPUPROF_SAMPLE=first:1 plain_then_profiled "$programs/limit_linked" 1000 all:600
     [ "$measured" -eq 600 ]
     ! grep -q "from here on" "$log" || false

@@ -567,6 +567,102 @@ static void no_group_is_done_for_good(void **state)
     assert_true(late >= 1);
 }
 
+/* Twenty launches of each grid of a kernel with a hundred grids, in any order, with a launch of one
+ * of twenty other kernels behind each. All take as long, and the money is for half of their first
+ * measurements. */
+static void a_kernel_with_many_grids_leaves_money_for_others(void **state)
+{
+    struct gp_worth grids[100] = {0}, others[20] = {0};
+    struct gp_relatives relatives = {0};
+    unsigned left = 60, of_grids = 0, of_others = 0;
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) {
+        grids[i].relatives = &relatives;
+        grids[i].size_class = worth_size_class(10 + i);
+    }
+    for (unsigned i = 0; i < 2000; i++) {
+        struct gp_worth *const both[] = {&grids[i * 37 % 100], &others[i * 7 % 20]};
+        for (unsigned k = 0; k < 2; k++) {
+            if (choose(both[k], 0, 0.06 * i / 2000, 1e-3 * left) == GP_MEASURED) {
+                worth_value(&rule, both[k], 0.1);
+                left--;
+            }
+            worth_time(&rule, both[k], 1e-4);
+        }
+    }
+    for (unsigned i = 0; i < 100; i++)
+        of_grids += grids[i].taken > 0;
+    for (unsigned i = 0; i < 20; i++)
+        of_others += others[i].taken > 0;
+    assert_int_equal(of_others, 20);
+    assert_in_range(of_grids, 3, 20);
+    assert_int_equal(relatives.measured, of_grids);
+}
+
+/* Grids that grow, or shrink: those far from all that were measured are measured, too. */
+static void grids_far_from_others_are_measured(void **state)
+{
+    struct gp_relatives relatives = {0};
+    struct gp_worth grids[300] = {0};
+    unsigned of_grids = 0;
+    unsigned largest = 0;
+    (void)state;
+    for (unsigned i = 0; i < 300; i++) {
+        grids[i].relatives = &relatives;
+        grids[i].size_class = worth_size_class(1 + i);
+        if (choose(&grids[i], 0, 0.1, 0.05) == GP_MEASURED) {
+            largest = 1 + i;
+            of_grids++;
+        }
+        worth_time(&rule, &grids[i], 1e-5 * (1 + i));
+    }
+    assert_in_range(of_grids, 8, 60);
+    assert_in_range(largest, 200, 300);
+}
+
+/* Ten grids of a kernel are known, and many other kernels want more than all of the money. */
+static bool is_measured_with_grids_known(unsigned blocks)
+{
+    static struct gp_worth others[100], known[10], last;
+    struct gp_relatives relatives = {0};
+    memset(others, 0, sizeof(others));
+    memset(known, 0, sizeof(known));
+    memset(&rule, 0, sizeof(rule));
+    for (unsigned i = 0; i < 10; i++) {
+        known[i] =
+            (struct gp_worth){.relatives = &relatives, .size_class = worth_size_class(10 + 3 * i)};
+        worth_take(&rule, &known[i], &prices);
+    }
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)choose(&others[i % 100], 0.1, 0.05, 0.01);
+        worth_time(&rule, &others[i % 100], 1e-3);
+    }
+    last = (struct gp_worth){.relatives = &relatives, .size_class = worth_size_class(blocks)};
+    return choose(&last, 0, 10, 0.01) == GP_MEASURED;
+}
+
+static void a_grid_far_from_all_known_ones_comes_first(void **state)
+{
+    (void)state;
+    assert_true(is_measured_with_grids_known(1000));
+    assert_false(is_measured_with_grids_known(48));
+    assert_false(is_measured_with_grids_known(37));
+}
+
+static void a_launch_that_could_not_be_measured_stands_for_no_other(void **state)
+{
+    struct gp_relatives relatives = {0};
+    struct gp_worth g = {.relatives = &relatives, .size_class = 4};
+    (void)state;
+    worth_take(&rule, &g, &prices);
+    worth_take(&rule, &g, &prices);
+    assert_int_equal(relatives.measured, 1);
+    worth_in_vain(&g);
+    assert_int_equal(relatives.measured, 1);
+    worth_in_vain(&g);
+    assert_int_equal(relatives.measured, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -583,6 +679,10 @@ int main(void)
         cmocka_unit_test_setup(times_of_launches_that_all_differ_do_not_take_all_money, start),
         cmocka_unit_test_setup(without_money_the_price_is_seldom_found_anew, start),
         cmocka_unit_test_setup(no_group_is_done_for_good, start),
+        cmocka_unit_test_setup(a_kernel_with_many_grids_leaves_money_for_others, start),
+        cmocka_unit_test_setup(grids_far_from_others_are_measured, start),
+        cmocka_unit_test_setup(a_grid_far_from_all_known_ones_comes_first, start),
+        cmocka_unit_test_setup(a_launch_that_could_not_be_measured_stands_for_no_other, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

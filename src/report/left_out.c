@@ -1,0 +1,104 @@
+#include "report/left_out.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double mean_of(const struct gp_stat *stat)
+{
+    double mean = NAN;
+    (void)gp_stat_mean(stat, &mean);
+    return mean;
+}
+
+/* The two amounts of which a metric is the ratio, for a launch: the weight is the lower one, 1 for
+ * an amount. */
+static double weight_of(const struct gp_stat *stat)
+{
+    return stat->weight / (double)stat->count;
+}
+
+static double weighted_of(const struct gp_stat *stat)
+{
+    return stat->weighted / (double)stat->count;
+}
+
+static struct gp_law find(const struct gp_group *const *groups, size_t count, size_t metric,
+                          double (*value)(const struct gp_stat *stat), struct gp_law_point *points)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_stat *stat = &groups[i]->stats[metric];
+        if (stat->count > 0 && isfinite(value(stat)))
+            points[known++] =
+                (struct gp_law_point){gp_blocks_of(groups[i]->launch.grid), value(stat)};
+    }
+    return gp_law_find(points, known);
+}
+
+struct gp_law gp_law_of(const struct gp_group *const *groups, size_t count, size_t metric,
+                        struct gp_law_point *points)
+{
+    return find(groups, count, metric, mean_of, points);
+}
+
+/* Launches that were only counted have no record, and so no reason. */
+static bool is_left_out(const struct gp_stat *stat)
+{
+    return stat->count == 0 && (!stat->absent.cause || stat->absent.cause == GP_CAUSE_ADDED_LIMIT);
+}
+
+struct laws {
+    struct gp_law value, weight, weighted;
+};
+
+/* The value by its own law, or by those of the two amounts, whichever is surer. Far outside of the
+ * grids that made it a law may give a value below 0: then nothing is known. */
+static void add_group(struct gp_stat *stat, const struct gp_group *g, const struct laws *laws)
+{
+    const double blocks = gp_blocks_of(g->launch.grid),
+                 weight = gp_law_value(&laws->weight, blocks);
+    double value = gp_law_value(&laws->value, blocks);
+    double error = gp_law_error(&laws->value, blocks);
+    const double error_of_ratio =
+        hypot(gp_law_error(&laws->weight, blocks), gp_law_error(&laws->weighted, blocks));
+    if (error_of_ratio < error) {
+        value = gp_law_value(&laws->weighted, blocks) / weight;
+        error = error_of_ratio;
+    }
+    if (!(weight > 0 && value >= 0)) {
+        stat->doubt = NAN;
+        return;
+    }
+    stat->weighted += (double)g->launches * weight * value;
+    stat->weight += (double)g->launches * weight;
+    stat->doubt += (double)g->launches * weight * value * error;
+}
+
+static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_group *const *groups,
+                       size_t count, struct gp_law_point *points)
+{
+    struct laws laws;
+    bool found = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_left_out(&groups[i]->stats[metric]))
+            continue;
+        if (!found)
+            laws = (struct laws){.value = find(groups, count, metric, mean_of, points),
+                                 .weight = find(groups, count, metric, weight_of, points + count),
+                                 .weighted =
+                                     find(groups, count, metric, weighted_of, points + 2 * count)};
+        found = true;
+        add_group(stat, groups[i], &laws);
+    }
+}
+
+bool gp_left_out_add(struct gp_stat *stats, size_t metrics, const struct gp_group *const *groups,
+                     size_t count)
+{
+    struct gp_law_point *points = count > 1 ? calloc(3 * count, sizeof(*points)) : NULL;
+    for (size_t i = 0; points && i < metrics; i++)
+        if (stats[i].count > 0 && !stats[i].combined)
+            add_metric(&stats[i], i, groups, count, points);
+    free(points);
+    return count < 2 || points;
+}

@@ -1,0 +1,134 @@
+/* Launches that were left out, of kernels made up by their groups. */
+#include "report/left_out.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MOST 40
+
+static struct gp_stat stats[MOST];
+static struct gp_group of[MOST];
+static const struct gp_group *groups[MOST];
+static size_t count;
+
+static int start(void **state)
+{
+    (void)state;
+    count = 0;
+    return 0;
+}
+
+static struct gp_stat *add(unsigned blocks, uint64_t launches)
+{
+    stats[count] = (struct gp_stat){0};
+    of[count] = (struct gp_group){.launches = launches, .stats = &stats[count]};
+    of[count].launch.grid[0] = blocks;
+    of[count].launch.grid[1] = of[count].launch.grid[2] = 1;
+    groups[count] = &of[count];
+    return &stats[count++];
+}
+
+/* A ratio of two amounts, of one launch that was measured. */
+static void add_measured(unsigned blocks, uint64_t launches, double upper, double lower)
+{
+    *add(blocks, launches) = (struct gp_stat){.count = 1,
+                                              .sum = upper / lower,
+                                              .min = upper / lower,
+                                              .max = upper / lower,
+                                              .weighted = upper,
+                                              .weight = lower};
+}
+
+static struct gp_stat sum_up(void)
+{
+    struct gp_stat all = {0};
+    for (size_t i = 0; i < count; i++)
+        if (stats[i].count > 0)
+            gp_stat_merge(&all, &stats[i], (double)of[i].launches);
+    assert_true(gp_left_out_add(&all, 1, groups, count));
+    return all;
+}
+
+static double mean_of(const struct gp_stat *stat)
+{
+    double mean;
+    assert_true(gp_stat_mean(stat, &mean));
+    return mean;
+}
+
+static void test_amount(void **state)
+{
+    (void)state;
+    for (unsigned blocks = 10; blocks <= 100; blocks += 10)
+        add_measured(blocks, 2, 5.0 * blocks, 1);
+    add(55, 80);
+    const struct gp_stat all = sum_up();
+    assert_float_equal(mean_of(&all), (2 * 5.0 * 550 + 80 * 5.0 * 55) / 100, 1e-6);
+    assert_float_equal(all.weight, 100, 1e-6);
+    assert_float_equal(gp_stat_error(&all), 0, 1e-6);
+}
+
+/* Bytes are as many from 32 blocks on, time grows: their ratio follows no law, the amounts do. */
+static void test_ratio(void **state)
+{
+    (void)state;
+    double bytes = 0, time = 0;
+    for (unsigned blocks = 4; blocks <= 100; blocks += 4) {
+        add_measured(blocks, 1, fmin(blocks, 32), 2 + 0.1 * blocks);
+        bytes += fmin(blocks, 32);
+        time += 2 + 0.1 * blocks;
+    }
+    add(120, 50);
+    const struct gp_stat all = sum_up();
+    assert_float_equal(mean_of(&all), (bytes + 50 * 32) / (time + 50 * 14), 1e-3);
+}
+
+/* Far outside of the grids that were measured the doubt is large. */
+static void test_far(void **state)
+{
+    (void)state;
+    for (unsigned blocks = 10; blocks <= 100; blocks += 10)
+        add_measured(blocks, 1, 5.0 * blocks, 1);
+    add(10000, 100);
+    const struct gp_stat all = sum_up();
+    assert_true(gp_stat_error(&all) > 0.4 * mean_of(&all));
+}
+
+/* Of one grid nothing follows for others. */
+static void test_one(void **state)
+{
+    (void)state;
+    add_measured(10, 5, 50, 1);
+    add(20, 5);
+    const struct gp_stat all = sum_up();
+    assert_float_equal(mean_of(&all), 50, 1e-6);
+    assert_true(isnan(all.doubt));
+}
+
+/* A launch that has no value for another reason is not guessed at. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    for (unsigned blocks = 10; blocks <= 100; blocks += 10)
+        add_measured(blocks, 1, 5.0 * blocks, 1);
+    struct gp_stat *absent = add(55, 1000);
+    absent->absent = GP_REASON(RUNS_ONCE);
+    absent->absent_count = 1000;
+    assert_float_equal(sum_up().weight, 10, 1e-6);
+    absent->absent = GP_REASON(ADDED_LIMIT);
+    assert_float_equal(sum_up().weight, 1010, 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_amount, start),  cmocka_unit_test_setup(test_ratio, start),
+        cmocka_unit_test_setup(test_far, start),     cmocka_unit_test_setup(test_one, start),
+        cmocka_unit_test_setup(test_reasons, start),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
