@@ -98,7 +98,7 @@ static void test_far(void **state)
     assert_true(gp_stat_error(&all) > 0.4 * mean_of(&all));
 }
 
-/* Of one grid nothing follows for others. */
+/* One grid says nothing of others. */
 static void test_one(void **state)
 {
     (void)state;
