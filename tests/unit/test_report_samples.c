@@ -404,7 +404,7 @@ static void functions_in_full_precision_stay_functions(void **state)
     assert_true(for_kernels("accurate_", a_function_stays) > 4);
 }
 
-/* What the accesses do not need stays: the arithmetic, or the traffic of L2. */
+/* The work that the accesses do not need stays: the arithmetic, or the traffic of L2. */
 static void other_units_keep_their_time(struct kernel *k)
 {
     struct sample s;
@@ -426,7 +426,7 @@ static void other_units_keep_their_time(struct kernel *k)
     forget(&f);
 }
 
-static void what_causes_of_waits_do_not_need_stays(void **state)
+static void other_work_than_the_cause_stays(void **state)
 {
     (void)state;
     assert_true(for_kernels("local_", other_units_keep_their_time) > 0);
@@ -501,7 +501,7 @@ int main(void)
         cmocka_unit_test(the_mix_has_special_functions),
         cmocka_unit_test(busy_units_are_no_latency),
         cmocka_unit_test(functions_in_full_precision_stay_functions),
-        cmocka_unit_test(what_causes_of_waits_do_not_need_stays),
+        cmocka_unit_test(other_work_than_the_cause_stays),
         cmocka_unit_test(one_number_of_16_bits_at_a_time),
         cmocka_unit_test(kernels_that_read_the_hosts_memory),
     };
