@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#define NAME_COLUMNS 27 /* and two before the name */
+#define NAME_COLUMNS 30 /* with two before the name, and two behind it */
 
 static void add_line(const char *name, const char *text, struct gp_text *out)
 {
-    gp_text_addf(out, "  %-25s", name);
+    gp_text_addf(out, "  %-26s  ", name);
     gp_wrap(out, NAME_COLUMNS, text);
 }
 

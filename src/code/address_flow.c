@@ -38,7 +38,6 @@ enum {
     UTMACCTL = 0x1b9,
     FIRST_OF_GROUPS = 0x1c5, /* of warps and of blocks */
     LAST_OF_GROUPS = 0x1cb,
-    R2UR_BY_PORT = 0x0ca,
     CREDUX = 0x0cc,
     REDUX = 0x1c4,
 };

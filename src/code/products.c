@@ -1,35 +1,33 @@
 /* Where numbers come from is followed through the registers (word_walk.c). The facts of a register:
  *
- * - the numbers of threads and blocks on which it depends; of a thread's number the upper and the
- *   lower bits by themselves, where a shift or a mask takes these: threads of a block in a row are
- *   divided into rows and columns that way;
- * - of a number as it was loaded: the same of its address, and whether that was loaded;
- * - whether it was computed, and whether it is a sum of products of loaded numbers. */
+ * - the numbers of threads and blocks on which it depends, and the parts of these
+ *   (thread_parts.h): quotients and remainders, whether a shift, a mask, or a product with a
+ *   reciprocal makes them. Threads in a row are divided into rows and columns that way;
+ * - of a number as it was loaded: the same of its address, and of the address from which that was
+ *   loaded, if it was;
+ * - whether it was computed, and whether it is a sum of products of loaded numbers. A loaded number
+ *   that a constant scales counts as loaded. */
 #include "code/products.h"
 
 #include "code/paths.h"
 #include "code/registers.h"
+#include "code/thread_parts.h"
 #include "code/word_flow.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of a thread have three facts each: all of it, its upper bits, its lower bits. */
-enum {
-    ALL_OF_THREAD = 0x49,
-    UPPER_OF_THREAD = ALL_OF_THREAD << 1,
-    LOWER_OF_THREAD = ALL_OF_THREAD << 2,
-    FIRST_OF_BLOCK_BIT = 9,
-    NUMBERS = 0xfff,
-    AT_LOADED = 1 << 12, /* of an address: a loaded number is in it */
-};
-#define ADDRESS_BIT 16
-#define FROM_GLOBAL (UINT64_C(1) << 32)
-#define FROM_SHARED (UINT64_C(1) << 33)
+enum { THREAD_AND_BLOCK = 6, FIRST_OF_BLOCK_BIT = 3 };
+#define NUMBERS ((UINT64_C(1) << GP_MOST_NUMBERS) - 1)
+#define ADDRESS_BIT GP_MOST_NUMBERS
+#define FROM_GLOBAL (UINT64_C(1) << 56)
+#define FROM_SHARED (UINT64_C(1) << 57)
 #define LOADED (FROM_GLOBAL | FROM_SHARED)
-#define COMPUTED (UINT64_C(1) << 34)
-#define SUM (UINT64_C(1) << 35)
+#define COMPUTED (UINT64_C(1) << 59)
+#define SUM (UINT64_C(1) << 60)
+#define NEGATED (UINT64_C(1) << 61)
+#define RECIPROCAL (UINT64_C(1) << 62) /* an integer that was made of a quotient of floats */
 
 /* S2R, S2UR: bits 72 to 79 name the special register: the three numbers of a thread, of a block. */
 #define FIRST_OF_THREAD 0x21
@@ -46,6 +44,7 @@ struct candidate {
 struct flow {
     struct gp_word_walk walk; /* first: the step gets it */
     struct candidate *list;   /* by instruction; n + 1 stands for one that is a candidate */
+    struct gp_thread_parts parts;
 };
 
 bool gp_is_multiply_add(const void *code, size_t at, int cc)
@@ -60,17 +59,10 @@ static uint64_t of_special(const uint64_t word[2])
 {
     const unsigned special = gp_bits(word, 72, 8);
     if (is_between(special, FIRST_OF_THREAD, LAST_OF_THREAD))
-        return UINT64_C(1) << 3 * (special - FIRST_OF_THREAD);
+        return UINT64_C(1) << (special - FIRST_OF_THREAD);
     if (is_between(special, FIRST_OF_BLOCK, LAST_OF_BLOCK))
         return UINT64_C(1) << (FIRST_OF_BLOCK_BIT + special - FIRST_OF_BLOCK);
     return 0;
-}
-
-/* A part of the thread's numbers is left of them all. */
-static uint64_t part_of(uint64_t facts, unsigned part)
-{
-    const uint64_t all = facts & ALL_OF_THREAD;
-    return (facts & ~(uint64_t)ALL_OF_THREAD) | all << (part == UPPER_OF_THREAD ? 1 : 2);
 }
 
 /* Bits 9 to 11: the second operand is a number. */
@@ -79,33 +71,147 @@ static bool has_number(const uint64_t word[2])
     return gp_bits(word, 9, 3) == 4;
 }
 
-/* A mask of the lowest bits. */
-static bool is_of_lower(uint32_t number)
+/* ---- parts of the numbers of a thread -------------------------------------------------------- */
+
+enum how { BY_BITS, BY_REST, BY_NUMBER, BY_INSTRUCTION };
+
+static uint64_t part_of(struct gp_word_walk *w, uint64_t numbers, enum how how, uint64_t by,
+                        uint32_t bits)
 {
-    return number != 0 && (number & (number + 1)) == 0;
+    struct gp_thread_parts *parts = &((struct flow *)w)->parts;
+    return gp_thread_part(parts, (uint32_t)numbers, (uint64_t)how << 32 | by, bits);
 }
 
-/* A mask without these; an offset in bytes may have been made of the number before. */
-#define ROW_OF_BYTES 0x1fu
-static bool is_of_upper(uint32_t number)
+/* The part that an instruction makes is known by the number in it, or else by itself. In a
+ * subroutine, which divides numbers of 64 bits by many products, all is one. */
+static uint64_t part_by(struct gp_word_walk *w, const uint64_t word[2], uint64_t numbers)
 {
-    return number != 0 && ((number & ROW_OF_BYTES) == 0 || is_of_lower(~number));
+    const uint32_t begin = w->begin[w->n];
+    return has_number(word) ? part_of(w, numbers, BY_NUMBER, word[0] >> 32, UINT32_MAX)
+                            : part_of(w, numbers, BY_INSTRUCTION, begin ? begin : w->n, UINT32_MAX);
+}
+
+/* A number less a part of it: the remainder of a division, or a multiple of the divisor. */
+static uint64_t difference(struct gp_word_walk *w, uint64_t positive, uint64_t negative)
+{
+    const struct gp_thread_parts *parts = &((struct flow *)w)->parts;
+    const uint32_t implied = gp_thread_parts_implied(parts, (uint32_t)positive);
+    return positive && negative && !(positive & negative) && !(negative & ~(uint64_t)implied)
+               ? part_of(w, positive, BY_REST, negative, UINT32_MAX)
+               : positive | negative;
+}
+
+/* A summand or a factor of integer arithmetic. */
+struct term {
+    uint64_t facts;
+    bool is_zero, is_negative;
+};
+
+/* Bits 72, 63 and 75 negate the operands that stand in bits 24, 32 and 64; of a number, bit 63 is
+ * the sign. */
+static struct term term_at(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
+                           unsigned negation, bool is_uniform)
+{
+    const uint64_t facts =
+        is_uniform ? gp_uniform(w, word, bit, 1) : gp_registers(w, gp_bits(word, bit, 8), 1);
+    return (struct term){facts, !is_uniform && gp_bits(word, bit, 8) == NO_REGISTER,
+                         gp_bits(word, negation, 1) != !!(facts & NEGATED)};
+}
+
+/* Operands are uniform registers, all of them, or the one in bits 32 to 39. */
+static void read_terms(const struct gp_word_walk *w, const uint64_t word[2], bool all_uniform,
+                       struct term terms[3])
+{
+    const bool is_register = all_uniform ? gp_bits(word, 9, 3) == 1 : gp_has_register(w, word);
+    struct term second = {.is_negative = gp_bits(word, 63, 1)};
+    if (is_register || gp_has_uniform(word))
+        second = term_at(w, word, 32, 63, all_uniform || gp_has_uniform(word));
+    const struct term third = term_at(w, word, 64, 75, all_uniform);
+    const bool elsewhere = gp_third_is_elsewhere(word);
+    terms[0] = term_at(w, word, 24, 72, all_uniform);
+    terms[1] = elsewhere ? third : second;
+    terms[2] = elsewhere ? second : third;
+}
+
+static struct term product_of(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
+                              const struct term t[2])
+{
+    const uint64_t facts = t[0].facts | t[1].facts, numbers = facts & NUMBERS;
+    const bool divides = opcode == IMAD_HI || (facts & RECIPROCAL);
+    return (struct term){.facts = (facts & ~NUMBERS) |
+                                  (divides && numbers ? part_by(w, word, numbers) : numbers),
+                         .is_zero = t[0].is_zero || t[1].is_zero,
+                         .is_negative = t[0].is_negative != t[1].is_negative};
+}
+
+static uint64_t sum_of(struct gp_word_walk *w, const struct term *terms, unsigned count)
+{
+    uint64_t facts = 0, signed_numbers[2] = {0};
+    bool any[2] = {false};
+    for (unsigned i = 0; i < count; i++) {
+        facts |= terms[i].facts & ~(NUMBERS | NEGATED);
+        signed_numbers[terms[i].is_negative] |= terms[i].facts & NUMBERS;
+        any[terms[i].is_negative] |= !terms[i].is_zero;
+    }
+    if (signed_numbers[false] | signed_numbers[true])
+        for (unsigned i = 0; i < 2; i++)
+            any[i] = signed_numbers[i] != 0;
+    const bool is_negative = any[true] && !any[false];
+    return facts | difference(w, signed_numbers[false], signed_numbers[true]) |
+           (is_negative ? NEGATED : 0);
 }
 
 /* SHF: bit 76 says that it goes to the right. LOP3: bits 72 to 79 have its table, that of "and". */
-static uint64_t take_part(const uint64_t word[2], unsigned opcode, uint64_t facts)
+static uint64_t part_of_bits(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
+                             uint64_t numbers)
 {
     const uint32_t number = (uint32_t)(word[0] >> 32);
     if (opcode == SHF && has_number(word) && gp_bits(word, 76, 1))
-        return part_of(facts, UPPER_OF_THREAD);
+        return part_of(w, numbers, BY_BITS, 0, UINT32_MAX << number % 32);
     if (opcode == LOP3 && has_number(word) && gp_bits(word, 72, 8) == 0xc0)
-        return is_of_lower(number)   ? part_of(facts, LOWER_OF_THREAD)
-               : is_of_upper(number) ? part_of(facts, UPPER_OF_THREAD)
-                                     : facts;
-    return facts;
+        return part_of(w, numbers, BY_BITS, 0, number);
+    return numbers;
 }
 
-/* One number goes into it, which is moved, widened or cut out of a word. */
+/* The facts of a result, but for whether it was computed; `all` are those of all operands. */
+static uint64_t result_of(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
+                          uint64_t all, bool all_uniform)
+{
+    struct term terms[3];
+    uint64_t facts = all & ~NEGATED;
+    read_terms(w, word, all_uniform, terms);
+    switch (opcode) {
+    case IADD3:
+    case IADD:
+    case VIADD:
+        facts = (all & ~(NUMBERS | NEGATED)) | sum_of(w, terms, opcode == IADD3 ? 3 : 2);
+        break;
+    case IMAD:
+    case IMAD_WIDE:
+    case IMAD_HI:
+        terms[1] = product_of(w, word, opcode, terms);
+        facts = (all & ~(NUMBERS | NEGATED)) | sum_of(w, terms + 1, 2);
+        break;
+    case F2I:
+    case F2I_64:
+        facts = facts & NUMBERS ? (facts & ~NUMBERS) | part_by(w, word, facts & NUMBERS)
+                                : facts | RECIPROCAL;
+        break;
+    case MOV:
+        facts = all;
+        break;
+    default:
+        facts = (facts & ~NUMBERS) | part_of_bits(w, word, opcode, facts & NUMBERS);
+        break;
+    }
+    if (w->condition != NO_CONDITION) /* the sign is put right, as a rule */
+        facts &= ~NEGATED;
+    return facts & NUMBERS ? facts & ~RECIPROCAL : facts;
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* One number goes into it, which is moved, converted or cut out of a word. */
 static bool is_of_one_number(const uint64_t word[2], unsigned opcode, int cc)
 {
     struct gp_register_range operands[GP_MOST_OPERANDS];
@@ -116,10 +222,18 @@ static bool is_of_one_number(const uint64_t word[2], unsigned opcode, int cc)
     case PRMT:
     case SHF:
     case HADD2:
+    case I2F:
+    case I2FP:
+    case F2F:
         return gp_registers_read(word, cc, operands) == 1;
     default:
         return false;
     }
+}
+
+static uint64_t address_of(uint64_t factor)
+{
+    return factor >> ADDRESS_BIT & NUMBERS;
 }
 
 static bool is_as_loaded(uint64_t facts)
@@ -139,30 +253,67 @@ static uint64_t of_operands(const struct gp_word_walk *w, const uint64_t word[2]
     return facts;
 }
 
-static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
-                    enum gp_word_kind kind)
+/* The factors of a product of floating-point numbers, but for those that are constants. */
+static void read_factors(const struct gp_word_walk *w, const uint64_t word[2], uint64_t factors[2])
+{
+    struct term terms[3];
+    read_terms(w, word, false, terms);
+    factors[0] = terms[0].facts;
+    factors[1] = terms[1].facts;
+}
+
+/* Whether a product is one of two loaded numbers, or a loaded one that is scaled, or neither. */
+static uint64_t of_product(uint64_t facts, const uint64_t factors[2])
+{
+    const bool loaded[2] = {is_as_loaded(factors[0]), is_as_loaded(factors[1])};
+    if (loaded[0] && loaded[1])
+        return facts | COMPUTED | SUM;
+    const bool scales = (loaded[0] && !factors[1]) || (loaded[1] && !factors[0]);
+    return facts | (scales || !(facts & LOADED) ? 0 : COMPUTED);
+}
+
+static void compute(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
     const bool pairs = gp_takes_pairs(word, opcode, w->cc);
-    const unsigned count = kind == ARITHMETIC && !pairs ? 1 : 2;
-    uint64_t facts = take_part(word, opcode, of_operands(w, word, pairs ? 2 : 1));
-    if (!is_of_one_number(word, opcode, w->cc))
+    const unsigned count = pairs ? 2 : gp_registers_written(word, w->cc).count;
+    uint64_t facts = result_of(w, word, opcode, of_operands(w, word, pairs ? 2 : 1), false);
+    uint64_t factors[2];
+    if (opcode == FMUL || opcode == HMUL2) {
+        read_factors(w, word, factors);
+        facts = of_product(facts & ~SUM, factors);
+    } else if (!is_of_one_number(word, opcode, w->cc)) {
         facts = (facts & ~SUM) | (facts & LOADED ? COMPUTED : 0);
-    /* A conversion, or a product's upper half, may write a single register. */
-    const bool both =
-        pairs || opcode == IMAD_WIDE || opcode == IADD || is_between(opcode, DMUL, DFMA);
-    gp_write_registers(w, gp_bits(word, 16, 8), count, both ? count : 1, facts);
+    }
+    gp_write_registers(w, gp_bits(word, 16, 8), count, count, facts);
+}
+
+/* Where a loaded number is in an address, it depends on the numbers of that one's own address. */
+static uint64_t of_address(uint64_t address)
+{
+    return (address & NUMBERS) | (address & LOADED ? address_of(address) : 0);
+}
+
+/* The facts of the address of a load; of 64 bits the lower half says on which numbers it depends.
+ */
+static uint64_t read_address(const struct gp_word_walk *w, const uint64_t word[2], bool is_shared)
+{
+    const unsigned first = gp_bits(word, 24, 8);
+    const bool has_uniform = gp_bits(word, 91, 1);
+    uint64_t facts = gp_registers(w, first, 1) | (has_uniform ? gp_uniform(w, word, 32, 1) : 0);
+    if (!is_shared)
+        facts |=
+            (gp_registers(w, first, 2) | (has_uniform ? gp_uniform(w, word, 32, 2) : 0)) & ~NUMBERS;
+    return facts;
 }
 
 static void load(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
 {
     const bool is_shared = i->op == GP_OP_LDS;
     const unsigned count = i->bytes == 0 || i->bytes > 16 ? MOST_IN_ROW : (i->bytes + 3u) / 4;
-    const uint64_t uniform = gp_bits(word, 91, 1) ? gp_uniform(w, word, 32, is_shared ? 1 : 2) : 0;
-    const uint64_t address = gp_registers(w, gp_bits(word, 24, 8), is_shared ? 1 : 2) | uniform;
-    const uint64_t of_address = (address & NUMBERS) | (address & LOADED ? AT_LOADED : 0);
-    const uint64_t facts = of_address << ADDRESS_BIT | (i->op == GP_OP_LDL ? COMPUTED
-                                                        : is_shared        ? FROM_SHARED
-                                                                           : FROM_GLOBAL);
+    const uint64_t address = read_address(w, word, is_shared);
+    const uint64_t facts = of_address(address) << ADDRESS_BIT | (i->op == GP_OP_LDL ? COMPUTED
+                                                                 : is_shared        ? FROM_SHARED
+                                                                                    : FROM_GLOBAL);
     gp_write_registers(w, gp_bits(word, 16, 8), count, i->bytes ? count : 0, facts);
     if (i->bytes > 16)
         gp_write_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW, 0, facts);
@@ -178,7 +329,7 @@ static void multiply_and_add(struct flow *f, const uint64_t word[2], unsigned op
     if (gp_bits(word, 9, 3) != 1 || first == second || !is_as_loaded(c.factors[0]) ||
         !is_as_loaded(c.factors[1])) {
         f->list[w->n].n = 0;
-        compute(w, word, opcode, ARITHMETIC);
+        compute(w, word, opcode);
         return;
     }
     c.n = (uint32_t)w->n + 1;
@@ -186,6 +337,7 @@ static void multiply_and_add(struct flow *f, const uint64_t word[2], unsigned op
     gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, SUM | COMPUTED);
 }
 
+/* Opcodes of the uniform datapath are those of the others, and this. */
 enum { FIRST_UNIFORM = 0x080, UIADD3_64 = 0x097, UIMAD_WIDE = 0x0a5, LAST_UNIFORM = 0x0bf };
 
 static bool is_uniform(unsigned opcode)
@@ -200,14 +352,15 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], unsigned op
         const unsigned form = gp_bits(word, 9, 3);
         const unsigned count = opcode == UIMAD_WIDE || opcode == UIADD3_64 ? 2 : 1;
         const bool middle = form == 1 || form == 6 || form == 7;
+        const uint64_t all = gp_uniform(w, word, 24, 1) | gp_uniform(w, word, 64, count) |
+                             (middle ? gp_uniform(w, word, 32, count) : 0);
         gp_write_uniform(w, word, count, count,
-                         gp_uniform(w, word, 24, 1) | gp_uniform(w, word, 64, count) |
-                             (middle ? gp_uniform(w, word, 32, count) : 0));
-    } else if (opcode == R2UR) {
+                         result_of(w, word, opcode - FIRST_UNIFORM, all, true));
+    } else if (opcode == R2UR || opcode == R2UR_BY_PORT) {
         gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));
     } else {
         const struct gp_register_range to = gp_registers_written(word, w->cc);
-        const uint64_t facts = of_operands(w, word, 1) & ~SUM;
+        const uint64_t facts = result_of(w, word, opcode, of_operands(w, word, 1), false) & ~SUM;
         gp_write_registers(w, to.first, to.count, to.count,
                            facts | (facts & LOADED ? COMPUTED : 0));
     }
@@ -245,7 +398,7 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
     case ARITHMETIC:
     case DOUBLE:
     case WIDE:
-        compute(w, word, opcode, kind);
+        compute(w, word, opcode);
         break;
     case CONSTANT:
     case TO_UNIFORM:
@@ -264,31 +417,11 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* All of a thread's number implies its parts. */
-static uint64_t with_parts(uint64_t numbers)
+/* One belongs to rows of the result, one to columns: neither follows from the other. */
+static bool are_of_row_and_column(const struct gp_thread_parts *parts, const struct candidate *c)
 {
-    const uint64_t all = numbers & ALL_OF_THREAD;
-    return numbers | all << 1 | all << 2;
-}
-
-static uint64_t address_of(uint64_t factor)
-{
-    return factor >> ADDRESS_BIT & (NUMBERS | AT_LOADED);
-}
-
-/* One belongs to rows of the result, one to columns. */
-static bool are_of_row_and_column(const struct candidate *c)
-{
-    const uint64_t a = with_parts(address_of(c->factors[0])),
-                   b = with_parts(address_of(c->factors[1]));
-    return (a & ~b) && (b & ~a);
-}
-
-/* Both addresses are known, and not those of all threads. */
-static bool may_be_of_matrices(const struct candidate *c)
-{
-    const uint64_t a = address_of(c->factors[0]), b = address_of(c->factors[1]);
-    return a && b && !((a | b) & AT_LOADED) && (c->addend & SUM);
+    const uint32_t a = (uint32_t)address_of(c->factors[0]), b = (uint32_t)address_of(c->factors[1]);
+    return (a & ~gp_thread_parts_implied(parts, b)) && (b & ~gp_thread_parts_implied(parts, a));
 }
 
 struct loop {
@@ -324,12 +457,21 @@ static bool uses_numbers_again(const struct loop *l)
     return l->products >= l->numbers && l->products > 1;
 }
 
-static enum gp_product kind_of(const struct loop *l, const struct candidate *c)
+/* Each number is used four times or more, as in a tile of four by four sums: this is a product of
+ * matrices by itself. The two parts of a complex number are two columns, and less. */
+static bool computes_tile(const struct loop *l)
 {
-    const bool again = uses_numbers_again(l);
-    if (!may_be_of_matrices(c) || !(again || are_of_row_and_column(c)))
+    return l->products >= 2 * l->numbers && l->products > 1;
+}
+
+static enum gp_product kind_of(const struct loop *l, const struct gp_thread_parts *parts,
+                               const struct candidate *c)
+{
+    if (!(c->addend & SUM) || !(computes_tile(l) || are_of_row_and_column(parts, c)))
         return GP_NO_PRODUCT;
-    return again || (c->factors[0] | c->factors[1]) & FROM_SHARED ? GP_PRODUCT : GP_PLAIN_PRODUCT;
+    return uses_numbers_again(l) || (c->factors[0] | c->factors[1]) & FROM_SHARED
+               ? GP_PRODUCT
+               : GP_PLAIN_PRODUCT;
 }
 
 static void judge(struct gp_products *found, const struct flow *f, const struct gp_paths *p)
@@ -343,7 +485,7 @@ static void judge(struct gp_products *found, const struct flow *f, const struct 
             l = (struct loop){.first = first, .last = last};
             count_uses(&l, f, p);
         }
-        found->of[n] = (unsigned char)kind_of(&l, &f->list[n]);
+        found->of[n] = (unsigned char)kind_of(&l, &f->parts, &f->list[n]);
     }
 }
 
@@ -368,6 +510,7 @@ static bool find(struct gp_products *found, struct flow *f, const void *code, si
 {
     f->walk.step = step;
     f->walk.first = UINT32_MAX; /* words of parameters are no facts here */
+    f->parts.given = THREAD_AND_BLOCK;
     if (!gp_word_walk_through(&f->walk, code, size, cc))
         return false;
     if (!any_candidate(f))

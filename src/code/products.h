@@ -1,13 +1,13 @@
 /* Products of matrices, found in machine code: multiply-adds in a loop that sum, in the same
  * registers from round to round, products of two loaded numbers, one of which belongs to a row of
  * the result and one to a column. The address of each follows from the thread's or the block's
- * number, and neither from those of the other alone; or each number is used in several sums, as it
- * is where a thread computes a tile of the result.
+ * number, or parts of them, and neither from those of the other; or each number is used in several
+ * sums, as it is where a thread computes a tile of the result.
  *
  * So these are none: polynomials, orbits and forces compute their factors; filters and
- * matrix-vector products share one factor among all threads; element-wise and dot products take
- * both from the same address; sparse ones from one that was loaded; stencils have no sum that is
- * carried from round to round. */
+ * matrix-vector products share one factor among all threads, or among those of a row; element-wise
+ * and dot products take both from the same address; of sparse ones one address leads to the other;
+ * stencils have no sum that is carried from round to round. */
 #ifndef GPUPROF_CODE_PRODUCTS_H
 #define GPUPROF_CODE_PRODUCTS_H
 

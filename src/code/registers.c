@@ -56,9 +56,26 @@ static unsigned written_by_other(unsigned opcode, int cc)
                : 1;
 }
 
+static bool is_conversion(unsigned opcode)
+{
+    return is_between(opcode, F2F, FRND) || is_between(opcode, FIRST_WIDE_OF_ONE, LAST_WIDE_OF_ONE);
+}
+
+/* Bits 84 and 85 of a conversion have the size of its operand, bits 75 and 76 that of its result:
+ * 3 for eight bytes. */
+static unsigned registers_converted(const uint64_t word[2], unsigned bit)
+{
+    return gp_bits(word, bit, 2) == 3 ? 2 : 1;
+}
+
 static unsigned count_written(const uint64_t word[2], int cc)
 {
     const struct gp_instruction i = gp_instruction_decode(word, cc);
+    const unsigned opcode = i.opcode & OPCODE_MASK;
+    if (is_conversion(opcode))
+        return registers_converted(word, 75);
+    if (opcode == IMAD_HI)
+        return 1;
     switch (gp_word_kind_of(word, &i, cc)) {
     case NOTHING:
     case COMPARISON:
@@ -79,7 +96,7 @@ static unsigned count_written(const uint64_t word[2], int cc)
     case ATOMIC:
         return i.op == GP_OP_RED ? 0 : registers_of(i.bytes);
     default:
-        return written_by_other(i.opcode & OPCODE_MASK, cc);
+        return written_by_other(opcode, cc);
     }
 }
 
@@ -130,6 +147,8 @@ static void widths_of(const uint64_t word[2], int cc, unsigned widths[GP_MOST_OP
     default:
         break;
     }
+    if (is_conversion(i.opcode & OPCODE_MASK))
+        middle = registers_converted(word, 84);
     widths[1] = has_register ? middle : 0;
     widths[2] = last;
 }

@@ -23,6 +23,7 @@
 
 /* A set of up to 64 facts for each register: the words that it may depend on, say. */
 struct gp_word_state {
+    bool reached; /* false: behind a call from which none is known to come back, yet */
     uint64_t of[256];
     uint64_t uniform[UNIFORM_REGISTERS];
     /* A register that was last written under a condition has these facts where the condition holds,
@@ -48,8 +49,10 @@ struct gp_word_walk {
     int cc;
     unsigned first; /* where the parameters begin among the constants of bank 0 */
     struct gp_word_state now;
-    struct gp_word_state returned; /* at any return */
-    struct gp_word_state **at;     /* by instruction: where a branch leads; NULL elsewhere */
+    /* By instruction: where its function begins; 0 for all where one branches into another. */
+    uint32_t *begin;
+    struct gp_word_state **returned; /* at any return, by where the function begins */
+    struct gp_word_state **at;       /* by instruction: where a branch leads; NULL elsewhere */
     unsigned targets;
     uint16_t partings[MOST_TARGETS]; /* the numbers of BSSYs */
     size_t parting_count;
@@ -106,6 +109,7 @@ enum {
     ULDC_BY_ADDRESS = 0x0b8,
     ULDC = 0x0b9,
     ULDC_BY_REGISTER = 0x0bb,
+    R2UR_BY_PORT = 0x0ca,
     F2F = 0x104,
     F2I = 0x105,
     I2F = 0x106,

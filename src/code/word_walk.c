@@ -1,6 +1,7 @@
 /* A walk through a function: the facts of each register go from instruction to instruction, and are
  * joined where branches meet, until nothing changes. A call
- * within the function is a branch, behind which the facts at any return are joined. Functions of
+ * within the function is a branch, behind which the facts at any return of the called one are
+ * joined. Functions of
  * the driver, of which the host writes the addresses into bank 4 of the constants, are left out:
  * they print, allocate, or end the kernel. */
 #include "code/driver_calls.h"
@@ -16,7 +17,8 @@
 /* True where there is news in it. */
 static bool join(struct gp_word_state *to, const struct gp_word_state *from)
 {
-    uint64_t news = 0;
+    uint64_t news = from->reached && !to->reached;
+    to->reached |= from->reached;
     for (unsigned r = 0; r < 256; r++) {
         news |= from->of[r] & ~to->of[r];
         to->of[r] |= from->of[r];
@@ -40,12 +42,17 @@ static bool join(struct gp_word_state *to, const struct gp_word_state *from)
     return news != 0;
 }
 
-/* Where a branch leads. */
-static struct gp_word_state *target_of(const struct gp_word_walk *w, size_t n)
+/* Where a branch leads; w->count where it is none. */
+static size_t number_of_target(const struct gp_word_walk *w, size_t n)
 {
     const int64_t jump = gp_instruction_jump(w->code + n * GP_INSTRUCTION_BYTES, w->cc);
     const int64_t to = (int64_t)n + jump / GP_INSTRUCTION_BYTES;
-    return jump && to >= 0 && to < (int64_t)w->count ? w->at[to] : NULL;
+    return jump && to >= 0 && to < (int64_t)w->count ? (size_t)to : w->count;
+}
+
+static struct gp_word_state *target_of(const struct gp_word_walk *w, size_t n)
+{
+    return w->at[number_of_target(w, n)];
 }
 
 static unsigned opcode_at(const struct gp_word_walk *w, size_t n)
@@ -145,20 +152,41 @@ static bool never_goes_on(const uint64_t word[2], unsigned opcode)
            gp_bits(word, 12, 4) == NO_PREDICATE && gp_bits(word, 87, 9) == NO_PREDICATE;
 }
 
+static void begin_without_facts(struct gp_word_state *s)
+{
+    memset(s, 0, sizeof(*s));
+    s->reached = true;
+}
+
+/* Behind a call the facts are those at the returns of the called function, and of threads that do
+ * not call, under a condition, those before: no call comes back before a return was reached. */
+static void come_back(struct gp_word_walk *w, size_t n)
+{
+    uint64_t word[2];
+    const size_t called = n > 0 ? number_of_target(w, n - 1) : w->count;
+    if (called == w->count || opcode_at(w, n - 1) != CALL_RELATIVE)
+        return;
+    memcpy(word, w->code + (n - 1) * GP_INSTRUCTION_BYTES, sizeof(word));
+    if (gp_bits(word, 12, 4) == NO_PREDICATE)
+        memset(&w->now, 0, sizeof(w->now));
+    join(&w->now, w->returned[w->begin[called]]);
+}
+
 static void walk_once(struct gp_word_walk *w)
 {
-    memset(&w->now, 0, sizeof(w->now));
+    begin_without_facts(&w->now);
     for (size_t n = 0; n < w->count && !w->lost; n++) {
         uint64_t word[2];
         memcpy(word, w->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
         const struct gp_instruction i = gp_instruction_decode(word, w->cc);
         const unsigned opcode = i.opcode & OPCODE_MASK;
+        come_back(w, n);
         if (w->at[n]) {
             w->changed |= join(w->at[n], &w->now);
             w->now = *w->at[n];
         }
-        if (n > 0 && opcode_at(w, n - 1) == CALL_RELATIVE)
-            join(&w->now, &w->returned);
+        if (!w->now.reached)
+            continue;
         const unsigned condition = gp_bits(word, 12, 4);
         w->condition = condition == NO_PREDICATE ? NO_CONDITION : (uint8_t)(1 + condition);
         w->n = n;
@@ -171,12 +199,12 @@ static void walk_once(struct gp_word_walk *w)
         if (is_between(opcode, FIRST_BMOV, LAST_BMOV))
             memset(w->now.parting, 0xff, sizeof(w->now.parting));
         if (opcode == RET)
-            w->changed |= join(&w->returned, &w->now);
+            w->changed |= join(w->returned[w->begin[n]], &w->now);
         struct gp_word_state *target = target_of(w, n);
         if (target)
             w->changed |= join(target, &w->now);
         if (never_goes_on(word, opcode))
-            memset(&w->now, 0, sizeof(w->now));
+            begin_without_facts(&w->now);
     }
 }
 
@@ -210,15 +238,60 @@ static bool mark_targets(struct gp_word_walk *w)
     return true;
 }
 
+/* Functions lie one behind the other, each from where a call leads to the next such. */
+static void mark_functions(struct gp_word_walk *w)
+{
+    for (size_t n = 0; n < w->count; n++)
+        if (opcode_at(w, n) == CALL_RELATIVE && number_of_target(w, n) < w->count)
+            w->begin[number_of_target(w, n)] = (uint32_t)number_of_target(w, n);
+    for (size_t n = 1; n < w->count; n++)
+        if (w->begin[n] == 0)
+            w->begin[n] = w->begin[n - 1];
+}
+
+static bool branches_into_another(const struct gp_word_walk *w)
+{
+    for (size_t n = 0; n + 1 < w->count; n++) {
+        uint64_t word[2];
+        memcpy(word, w->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
+        const unsigned opcode = opcode_at(w, n);
+        const size_t target = number_of_target(w, n);
+        if ((target < w->count && opcode != CALL_RELATIVE && w->begin[target] != w->begin[n]) ||
+            (opcode == BSSY && w->begin[meeting_of(w, n)] != w->begin[n]) ||
+            (w->begin[n + 1] != w->begin[n] && !never_goes_on(word, opcode)))
+            return true;
+    }
+    return false;
+}
+
+static bool make_functions(struct gp_word_walk *w)
+{
+    mark_functions(w);
+    if (branches_into_another(w))
+        memset(w->begin, 0, w->count * sizeof(*w->begin));
+    bool made = true;
+    for (size_t n = 0; n < w->count && made; n++)
+        if (w->begin[n] == n)
+            made = (w->returned[n] = calloc(1, sizeof(struct gp_word_state))) != NULL;
+    return made;
+}
+
 static bool walk_until_known(struct gp_word_walk *w)
 {
-    bool known = mark_targets(w);
+    bool known = mark_targets(w) && make_functions(w);
     w->changed = true;
     for (int walks = 0; known && w->changed && walks < MOST_WALKS; walks++) {
         w->changed = false;
         walk_once(w);
     }
     return known && !w->changed && !w->lost;
+}
+
+static void free_states(struct gp_word_state **states, size_t count)
+{
+    for (size_t n = 0; states && n < count; n++)
+        free(states[n]);
+    free(states);
 }
 
 bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size, int cc)
@@ -229,10 +302,13 @@ bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size,
     w->count = size / GP_INSTRUCTION_BYTES;
     w->cc = cc;
     w->at = calloc(w->count + 1, sizeof(struct gp_word_state *));
-    const bool known = w->at && walk_until_known(w);
-    for (size_t n = 0; w->at && n < w->count; n++)
-        free(w->at[n]);
-    free(w->at);
-    w->at = NULL;
+    w->returned = calloc(w->count + 1, sizeof(struct gp_word_state *));
+    w->begin = calloc(w->count + 1, sizeof(*w->begin));
+    const bool known = w->at && w->returned && w->begin && walk_until_known(w);
+    free_states(w->at, w->count);
+    free_states(w->returned, w->count);
+    free(w->begin);
+    w->at = w->returned = NULL;
+    w->begin = NULL;
     return known;
 }

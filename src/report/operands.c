@@ -40,6 +40,7 @@ enum operand {
     SEQUENCE_BYTES,
     SEQUENCE_SECONDS,
     SEQUENCE_READY_MADE,
+    SEQUENCE_OF_PRODUCT,
     FIXED,
 };
 
@@ -90,6 +91,9 @@ static const struct operand_text {
     [SEQUENCE_SECONDS] = {"sequence_seconds", "of a sequence: the GPU time that would go, at most"},
     [SEQUENCE_READY_MADE] = {"sequence_ready_made",
                              "of a sequence: its kernels of libraries and frameworks"},
+    [SEQUENCE_OF_PRODUCT] = {"sequence_of_product",
+                             "of a sequence: 1 where its first kernel is a library's product of "
+                             "matrices; else 0"},
 };
 
 /* "lines_" and the name of each weight follow. */
@@ -359,6 +363,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return s->sequence ? s->sequence->saved : (double)NAN;
     case SEQUENCE_READY_MADE:
         return s->sequence ? (double)s->sequence->ready_made : (double)NAN;
+    case SEQUENCE_OF_PRODUCT:
+        return s->sequence ? s->sequence->of_product : (double)NAN;
     case FIXED:
         break;
     }

@@ -28,6 +28,7 @@ struct part {
     bool known;     /* it is bound by memory, and its numbers are known */
     bool exchanges; /* elements with other threads, it may be */
     bool sums, of_cub;
+    bool is_product;              /* a library's, of matrices */
     double launches, seconds;     /* of one launch */
     double read, written;         /* bytes of DRAM, of one launch */
     double closeness;             /* to the ceiling of DRAM */
@@ -91,6 +92,16 @@ static bool may_need_others(const struct gp_lines *lines)
            gp_code_gathers(code, size, lines->source.cc);
 }
 
+/* cuBLAS and CUTLASS name them so; where the sums are split, a kernel of theirs adds them up. */
+static bool is_product_of_library(const struct gp_row *row, enum gp_origin origin)
+{
+    static const char *const names[] = {"gemm", "Gemm", "nvjet", "splitK"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (origin == GP_OF_LIBRARIES && strstr(row->full_name, names[i]))
+            return true;
+    return false;
+}
+
 static void examine(const struct finding *f, struct part *p, const struct gp_lines *lines)
 {
     const struct gp_row one = gp_rows_of_group(f->rows, p->row, p->group);
@@ -101,9 +112,11 @@ static void examine(const struct finding *f, struct part *p, const struct gp_lin
     p->read = mean_of(f->rows, &one, "dram_read_bytes");
     p->written = mean_of(f->rows, &one, "dram_write_bytes");
     p->sums = p->written <= MUCH_LESS * p->read;
-    p->of_cub = gp_origin_of(p->row->launch->kernel, p->row->full_name, lines) == GP_OF_CUB;
+    const enum gp_origin origin = gp_origin_of(p->row->launch->kernel, p->row->full_name, lines);
+    p->of_cub = origin == GP_OF_CUB;
+    p->is_product = is_product_of_library(p->row, origin) && p->launches > 0;
     p->known = is_bound_by_memory(f, b, &p->closeness) && p->seconds > 0 &&
-               p->read + p->written > 0 && isfinite(requested);
+               p->read + p->written > 0 && isfinite(requested) && !p->is_product;
     p->exchanges =
         !(requested - p->written <= LOADED_ONCE * p->read) || (p->known && may_need_others(lines));
 }
@@ -154,7 +167,11 @@ static bool measure_link(const struct finding *f, struct link *l, const struct g
     l->share_from = fmin(1, l->share_to * b->launches / a->launches);
     l->written = passed;
     l->read = fmin(passed + shared, b->read);
-    if (2 * s->needing > s->launches || (s->passed_bytes > 0 && a->sums))
+    if (2 * s->needing > s->launches)
+        return false;
+    if (a->is_product)
+        return passed > 0 && !b->exchanges && !b->sums;
+    if (s->passed_bytes > 0 && a->sums)
         return false;
     /* The steps of a sort, say, are nobody's to change. */
     const bool steps = a->of_cub && b->of_cub;
@@ -186,8 +203,8 @@ static bool make_links(struct finding *f)
     }
     for (size_t i = 0; i < count; i++) {
         struct link l = {.from = part_of(f, all[i].before), .to = part_of(f, all[i].group)};
-        if (l.from && l.to && l.from->known && l.to->known && l.to->examined > 0 &&
-            all[i].sums.launches > 0 && measure_link(f, &l, &all[i].sums))
+        if (l.from && l.to && (l.from->known || l.from->is_product) && l.to->known &&
+            l.to->examined > 0 && all[i].sums.launches > 0 && measure_link(f, &l, &all[i].sums))
             f->links[f->link_count++] = l;
     }
     if (f->link_count > 1)
@@ -215,7 +232,8 @@ static void join_links(struct finding *f)
             continue;
         l->from->next = l;
         l->to->before = l;
-        l->from->saved += l->written * l->share_from;
+        if (!l->from->is_product)
+            l->from->saved += l->written * l->share_from;
         l->to->saved += l->read * l->share_to;
         l->from->leads = l->share_from;
         l->to->follows = l->share_to;
@@ -235,6 +253,15 @@ static double saved_by(const struct part *p)
     return p->launches * p->seconds * part * (1 - rest * closeness);
 }
 
+/* A product takes its time, with an epilogue or without: it writes the last result instead of its
+ * own, and the last kernel need not. */
+static double saved_behind_product(const struct part *last, const struct part *product)
+{
+    struct part p = *last;
+    p.saved += fmin(p.written, product->next->written) * p.follows;
+    return saved_by(&p);
+}
+
 static size_t count_from(const struct part *first)
 {
     size_t count = 1;
@@ -247,14 +274,18 @@ static bool add_sequence(struct gp_sequences *s, const struct finding *f, const 
                          const struct gp_lines *(*lines)(void *user, const struct gp_row *row),
                          void *user)
 {
-    struct gp_sequence q = {.count = count_from(first), .share = 1};
+    struct gp_sequence q = {
+        .count = count_from(first), .share = 1, .of_product = first->is_product};
     q.list = calloc(q.count, sizeof(*q.list));
     if (!q.list)
         return false;
     const struct part *p = first;
     for (size_t i = 0; i < q.count; i++, p = p->next ? p->next->to : p) {
         const struct gp_lines *own = lines ? lines(user, p->row) : NULL;
-        q.list[i] = (struct gp_in_sequence){p->row, p->group, saved_by(p)};
+        const double saved = i == 0 && q.of_product             ? 0
+                             : i == q.count - 1 && q.of_product ? saved_behind_product(p, first)
+                                                                : saved_by(p);
+        q.list[i] = (struct gp_in_sequence){p->row, p->group, saved};
         q.saved += q.list[i].saved;
         q.ready_made +=
             gp_origin_is_ready_made(gp_origin_of(p->row->launch->kernel, p->row->full_name, own));

@@ -3,6 +3,9 @@
  * element seems to need only its own, so that one kernel could do the work of all and keep the
  * elements in registers. Found in the successions of the summary. Owns the list.
  *
+ * The first one may be a library's product of matrices, by any unit bound: the library can do
+ * the work of the others in its epilogue, element by element, before it writes its result.
+ *
  * Left out are: arrays that stay in L2; kernels that compute much, load elements more than once, as
  * stencils and products of matrices do, or exchange them between threads, but for sums; and those
  * that need a result of all of the kernel before. */
@@ -29,6 +32,7 @@ struct gp_sequence {
     double bytes; /* that need not come from memory again in one round */
     double saved; /* seconds, at most */
     size_t ready_made; /* kernels of libraries and frameworks */
+    bool of_product;   /* the first one is a library's product of matrices */
 };
 
 struct gp_sequences {

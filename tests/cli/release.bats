@@ -149,6 +149,26 @@ git_as_somebody() {
     tools/state-table --check docs/architecture.md
 }
 
+@test "docs/advice.md has each rule of advice, and no other" {
+    tools/rules-table --check docs/advice.md
+    local page=$BATS_TEST_TMPDIR/advice.md
+    grep -v '^| `single_lanes`' docs/advice.md >"$page"
+    run tools/rules-table --check "$page"
+    [ "$status" -eq 1 ]
+    [[ $output == *'| `single_lanes` | any |'* ]]
+    sed 's/^| `single_lanes`/| `one_more` | any | - | - |\n&/' docs/advice.md >"$page"
+    run tools/rules-table --check "$page"
+    [ "$status" -eq 1 ]
+    [[ $output == *one_more* ]]
+    sed 's/^| columns | uncoalesced /| columns | scattered /' docs/advice.md >"$page"
+    run tools/rules-table --check "$page"
+    [ "$status" -eq 1 ]
+    [[ $output == *"measured, but no rule: scattered"* ]]
+    tools/rules-table --write "$page"
+    run tools/rules-table --check "$page"
+    [[ $output != *"another table"* ]]
+}
+
 @test "the files that the tutorial leaves in a clone are none of the project" {
     [ -e .git ] || skip "this is no clone"
     files=$(grep -oE '[a-z]+\.(jsonl|html|ini)\b' docs/tutorial.md | sort -u)

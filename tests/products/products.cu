@@ -425,3 +425,720 @@ KERNEL none_a_transform(float2 *data, const float2 *factors, int n)
         data[X + (n >> s)] = make_float2(x * f.x - y * f.y, x * f.y + y * f.x);
     }
 }
+
+// ---- in other styles ----------------------------------------------------------------------------------------------
+
+/* One number of the thread is divided by the width, known at run time. */
+KERNEL plain_by_one_index(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx >= M * N)
+        return;
+    int row = idx / N;
+    int col = idx % N;
+    float acc = 0.0f;
+    for (int k = 0; k < K; ++k)
+        acc += A[row * K + k] * B[k * N + col];
+    C[idx] = acc;
+}
+
+KERNEL plain_by_one_unsigned_index(
+    float *out, const float *lhs, const float *rhs, unsigned rows, unsigned cols, unsigned inner)
+{
+    const unsigned stride = gridDim.x * blockDim.x;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * cols; i += stride) {
+        const unsigned r = i / cols, c = i - r * cols;
+        float dot = 0;
+        for (unsigned k = 0; k < inner; k++)
+            dot = fmaf(lhs[r * inner + k], rhs[k * cols + c], dot);
+        out[i] = dot;
+    }
+}
+
+KERNEL plain_by_one_long_index(
+    const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, size_t n)
+{
+    size_t tid = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (tid < n * n) {
+        size_t i = tid / n, j = tid % n;
+        float s = 0.f;
+        for (size_t k = 0; k < n; k++)
+            s += a[i * n + k] * b[k * n + j];
+        c[tid] = s;
+    }
+}
+
+KERNEL plain_by_one_signed_long_index(const float *a, const float *b, float *c, long long n)
+{
+    for (long long tid = (long long)blockIdx.x * blockDim.x + threadIdx.x; tid < n * n;
+         tid += (long long)blockDim.x * gridDim.x) {
+        long long i = tid / n, j = tid % n;
+        float s = 0.f;
+        for (long long k = 0; k < n; k++)
+            s += a[i * n + k] * b[k * n + j];
+        c[tid] = s;
+    }
+}
+
+KERNEL plain_by_a_constant_width(const float *a, const float *b, float *c)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int y = i / 1000, x = i % 1000;
+    float s = 0;
+    for (int k = 0; k < 1000; k++)
+        s += a[y * 1000 + k] * b[k * 1000 + x];
+    c[i] = s;
+}
+
+/* Matrix, row and column are divided out of one number. */
+KERNEL plain_of_a_batch_by_one_index(const float *x, const float *w, float *y, int batch, int tokens, int in, int out)
+{
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= batch * tokens * out)
+        return;
+    int b = t / (tokens * out), r = (t / out) % tokens, o = t % out;
+    float v = 0;
+    for (int k = 0; k < in; k++)
+        v += x[(b * tokens + r) * in + k] * w[(b * in + k) * out + o];
+    y[t] = v;
+}
+
+/* A fully connected layer with bias and activation. */
+KERNEL plain_layer(
+    const float *input, const float *weights, const float *bias, float *output, int n_in, int n_out, int n)
+{
+    int id = threadIdx.x + blockIdx.x * blockDim.x;
+    if (id < n * n_out) {
+        int sample = id / n_out, neuron = id - sample * n_out;
+        float z = bias[neuron];
+        for (int k = 0; k < n_in; k++)
+            z += input[sample * n_in + k] * weights[neuron * n_in + k];
+        output[id] = z > 0 ? z : 0;
+    }
+}
+
+/* PolyBench's: scaled in the loop, and summed in memory. */
+KERNEL plain_scaled_and_summed_in_memory(int ni, int nj, int nk, float alpha, float beta, float *a, float *b, float *c)
+{
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.y * blockDim.y + threadIdx.y;
+    if ((i < ni) && (j < nj)) {
+        c[i * nj + j] *= beta;
+        for (int k = 0; k < nk; k++)
+            c[i * nj + j] += alpha * a[i * nk + k] * b[k * nj + j];
+    }
+}
+
+/* PolyBench's syr2k. */
+KERNEL plain_of_rank_two(int ni, int nj, float alpha, float beta, const float *__restrict__ a,
+    const float *__restrict__ b, float *__restrict__ c)
+{
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    int i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < ni && j < ni) {
+        float s = c[i * ni + j] * beta;
+        for (int k = 0; k < nj; k++)
+            s += alpha * a[i * nj + k] * b[j * nj + k] + alpha * b[i * nj + k] * a[j * nj + k];
+        c[i * ni + j] = s;
+    }
+}
+
+/* A symmetric update: the lower half alone. */
+KERNEL plain_of_a_symmetric_update(const float *a, float *c, int n, int k, int lda)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= n || col > row)
+        return;
+    float s = 0;
+    for (int l = 0; l < k; ++l)
+        s += __ldg(&a[row + l * lda]) * __ldg(&a[col + l * lda]);
+    c[row + col * n] += s;
+}
+
+KERNEL plain_through_the_cache(const float *__restrict__ a, const float *__restrict__ b, float *c, int m, int n, int k)
+{
+    const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+    if (x >= n || y >= m)
+        return;
+    float s = 0;
+#pragma unroll 8
+    for (int i = 0; i < k; ++i)
+        s += __ldg(a + y * k + i) * __ldg(b + i * n + x);
+    c[y * n + x] = s;
+}
+
+KERNEL plain_of_brain_floats(const __nv_bfloat16 *a, const __nv_bfloat16 *b, __nv_bfloat16 *c, int m, int n, int k)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row < m && col < n) {
+        float s = 0;
+        for (int i = 0; i < k; i++)
+            s += __bfloat162float(a[row * k + i]) * __bfloat162float(b[i * n + col]);
+        c[row * n + col] = __float2bfloat16(s);
+    }
+}
+
+KERNEL plain_in_halves(const half *a, const half *b, half *c, int n)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    half s = __float2half(0.f);
+    for (int i = 0; i < n; i++)
+        s = __hfma(a[row * n + i], b[i * n + col], s);
+    c[row * n + col] = s;
+}
+
+/* The matrices of a batch by their addresses in memory. */
+KERNEL plain_of_a_batch_of_pointers(
+    const float *const *as, const float *const *bs, float *const *cs, int m, int n, int k)
+{
+    const float *a = as[blockIdx.z], *b = bs[blockIdx.z];
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= m || col >= n)
+        return;
+    float s = 0;
+    for (int i = 0; i < k; i++)
+        s += a[row * k + i] * b[i * n + col];
+    cs[blockIdx.z][row * n + col] = s;
+}
+
+struct matrix {
+    int width, height, stride;
+    float *elements;
+};
+KERNEL product_of_the_programming_guide(matrix A, matrix B, matrix C)
+{
+    int blockRow = blockIdx.y, blockCol = blockIdx.x;
+    float *Csub = &C.elements[C.stride * 16 * blockRow + 16 * blockCol];
+    float Cvalue = 0;
+    int row = threadIdx.y, col = threadIdx.x;
+    for (int m = 0; m < (A.width / 16); ++m) {
+        const float *Asub = &A.elements[A.stride * 16 * blockRow + 16 * m],
+                    *Bsub = &B.elements[B.stride * 16 * m + 16 * blockCol];
+        __shared__ float As[16][16 + 1];
+        __shared__ float Bs[16][16 + 1];
+        As[row][col] = Asub[row * A.stride + col];
+        Bs[row][col] = Bsub[row * B.stride + col];
+        __syncthreads();
+        for (int e = 0; e < 16; ++e)
+            Cvalue += As[row][e] * Bs[e][col];
+        __syncthreads();
+    }
+    Csub[row * C.stride + col] = Cvalue;
+}
+
+/* Each thread computes four columns of a padded tile. */
+KERNEL product_with_coarse_threads(const float *M, const float *N, float *P, int width)
+{
+    __shared__ float Mds[32][33], Nds[32][33];
+    int bx = blockIdx.x, by = blockIdx.y, tx = threadIdx.x, ty = threadIdx.y;
+    int row = by * 32 + ty, colStart = bx * 32 * 4 + tx;
+    float Pvalue[4];
+    for (int c = 0; c < 4; ++c)
+        Pvalue[c] = 0.0f;
+    for (int ph = 0; ph < width / 32; ++ph) {
+        Mds[ty][tx] = M[row * width + ph * 32 + tx];
+        for (int c = 0; c < 4; ++c) {
+            int col = colStart + c * 32;
+            Nds[ty][tx] = N[(ph * 32 + ty) * width + col];
+            __syncthreads();
+            for (int k = 0; k < 32; ++k)
+                Pvalue[c] += Mds[ty][k] * Nds[k][tx];
+            __syncthreads();
+        }
+    }
+    for (int c = 0; c < 4; ++c)
+        P[row * width + colStart + c * 32] = Pvalue[c];
+}
+
+/* A block of a row of threads, the tile as wide as the caller says. */
+KERNEL product_of_tiles_by_one_index(const float *a, const float *b, float *c, int n, int tile)
+{
+    extern __shared__ float memory[];
+    float *sa = memory, *sb = memory + tile * tile;
+    int ty = threadIdx.x / tile, tx = threadIdx.x % tile;
+    float s = 0;
+    for (int t = 0; t < n; t += tile) {
+        sa[threadIdx.x] = a[(blockIdx.y * tile + ty) * n + t + tx];
+        sb[threadIdx.x] = b[(t + ty) * n + blockIdx.x * tile + tx];
+        __syncthreads();
+        for (int k = 0; k < tile; k++)
+            s += sa[ty * tile + k] * sb[k * tile + tx];
+        __syncthreads();
+    }
+    c[(blockIdx.y * tile + ty) * n + blockIdx.x * tile + tx] = s;
+}
+
+/* Tiles of warps, of 20 columns of threads; A is transposed on its way. */
+KERNEL __launch_bounds__(160) product_in_tiles_of_warps(int M, int N, int K, const float *A, const float *B, float *C)
+{
+    __shared__ float As[8 * 64], Bs[8 * 80];
+    const int threadCol = threadIdx.x % 20, threadRow = threadIdx.x / 20;
+    A += blockIdx.y * 64 * K, B += blockIdx.x * 80, C += blockIdx.y * 64 * N + blockIdx.x * 80;
+    float threadResults[8 * 4] = {0.0}, regM[8], regN[4];
+    for (int bk = 0; bk < K; bk += 8) {
+        for (int i = threadIdx.x; i < 64 * 8; i += 160)
+            As[(i % 8) * 64 + i / 8] = A[(i / 8) * K + i % 8];
+        for (int i = threadIdx.x; i < 80 * 8; i += 160)
+            Bs[i] = B[(i / 80) * N + i % 80];
+        __syncthreads();
+        A += 8, B += 8 * N;
+        for (int dot = 0; dot < 8; ++dot) {
+            for (int i = 0; i < 8; ++i)
+                regM[i] = As[dot * 64 + threadRow * 8 + i];
+            for (int i = 0; i < 4; ++i)
+                regN[i] = Bs[dot * 80 + threadCol * 4 + i];
+            for (int m = 0; m < 8; ++m)
+                for (int n = 0; n < 4; ++n)
+                    threadResults[m * 4 + n] += regM[m] * regN[n];
+        }
+        __syncthreads();
+    }
+    for (int m = 0; m < 8; ++m)
+        for (int n = 0; n < 4; ++n)
+            C[(threadRow * 8 + m) * N + threadCol * 4 + n] = threadResults[m * 4 + n];
+}
+
+/* Complex numbers. */
+KERNEL plain_of_complex_numbers(float2 *c, const float2 *a, const float2 *b, int n)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    float re = 0, im = 0;
+    for (int k = 0; k < n; k++) {
+        float2 p = a[row * n + k], q = b[k * n + col];
+        re += p.x * q.x - p.y * q.y;
+        im += p.x * q.y + p.y * q.x;
+    }
+    c[row * n + col] = make_float2(re, im);
+}
+
+/* A convolution of many channels, all of its numbers divided out of one. */
+KERNEL plain_convolution_by_one_index(
+    const float *in, const float *filter, float *out, int N, int C, int H, int W, int OC, int KS, int OH, int OW)
+{
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx >= N * OC * OH * OW)
+        return;
+    int ow = idx % OW, oh = (idx / OW) % OH, oc = (idx / (OW * OH)) % OC, n = idx / (OW * OH * OC);
+    float s = 0;
+    for (int c = 0; c < C; c++)
+        for (int i = 0; i < KS; i++)
+            for (int j = 0; j < KS; j++)
+                s += in[((n * C + c) * H + oh + i) * W + ow + j] * filter[((oc * C + c) * KS + i) * KS + j];
+    out[idx] = s;
+}
+
+/* The same where each channel has a filter of its own: none. */
+KERNEL none_depthwise_by_one_index(
+    const float *in, const float *filter, float *out, int N, int C, int H, int W, int KS, int OH, int OW)
+{
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx >= N * C * OH * OW)
+        return;
+    int ow = idx % OW, oh = (idx / OW) % OH, c = (idx / (OW * OH)) % C, n = idx / (OW * OH * C);
+    float s = 0;
+    for (int i = 0; i < KS; i++)
+        for (int j = 0; j < KS; j++)
+            s += in[((n * C + c) * H + oh + i) * W + ow + j] * filter[(c * KS + i) * KS + j];
+    out[idx] = s;
+}
+
+KERNEL none_warps_of_rows_and_a_vector(const float *A, const float *x, float *y, int rows, int cols)
+{
+    int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (warp >= rows)
+        return;
+    float s = 0;
+    for (int c = lane; c < cols; c += 32)
+        s += A[warp * cols + c] * x[c];
+    for (int o = 16; o; o >>= 1)
+        s += __shfl_down_sync(~0u, s, o);
+    if (lane == 0)
+        y[warp] = s;
+}
+
+/* As many threads for a row as the caller says. */
+KERNEL none_some_threads_for_each_row(const float *A, const float *x, float *y, int rows, int cols, int threads)
+{
+    int id = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = id / threads, part = id % threads;
+    if (row >= rows)
+        return;
+    float s = 0;
+    for (int c = part; c < cols; c += threads)
+        s += A[(size_t)row * cols + c] * x[c];
+    atomicAdd(&y[row], s);
+}
+
+KERNEL none_blocks_of_rows_and_a_vector(const float4 *A, const float4 *x, float *y, int n4)
+{
+    __shared__ float sums[8];
+    float s = 0;
+    const float4 *row = A + (size_t)blockIdx.x * n4;
+    for (int i = threadIdx.x; i < n4; i += blockDim.x) {
+        float4 p = row[i], q = x[i];
+        s += p.x * q.x + p.y * q.y + p.z * q.z + p.w * q.w;
+    }
+    for (int o = 16; o; o >>= 1)
+        s += __shfl_xor_sync(~0u, s, o);
+    if (threadIdx.x % 32 == 0)
+        sums[threadIdx.x / 32] = s;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+}
+
+/* A vector for each matrix of a batch, by one number. */
+KERNEL none_matrices_and_vectors_by_one_index(const float *A, const float *x, float *y, int batch, int n)
+{
+    int id = blockIdx.x * blockDim.x + threadIdx.x;
+    if (id >= batch * n)
+        return;
+    int b = id / n;
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += A[(size_t)id * n + k] * x[b * n + k];
+    y[id] = s;
+}
+
+KERNEL none_a_complex_dot_product(float2 *out, const float2 *a, const float2 *b, int n)
+{
+    float re = 0, im = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float2 p = a[i], q = b[i];
+        re += p.x * q.x + p.y * q.y;
+        im += p.x * q.y - p.y * q.x;
+    }
+    atomicAdd(&out->x, re);
+    atomicAdd(&out->y, im);
+}
+
+__constant__ float mask[7 * 7];
+KERNEL none_a_filter_in_constant_memory(float *out, const float *in, int w, int h)
+{
+    __shared__ float tile[22][23];
+    int tx = threadIdx.x, ty = threadIdx.y, ox = blockIdx.x * 16 + tx, oy = blockIdx.y * 16 + ty;
+    for (int y = ty; y < 22; y += 16)
+        for (int x = tx; x < 22; x += 16)
+            tile[y][x] = in[(blockIdx.y * 16 + y) * w + blockIdx.x * 16 + x];
+    __syncthreads();
+    float s = 0;
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 7; j++)
+            s += mask[i * 7 + j] * tile[ty + i][tx + j];
+    out[oy * w + ox] = s;
+}
+
+/* A vertical and a horizontal filter, the width known at run time. */
+KERNEL none_a_filter_by_one_index(float *out, const float *in, const float *kernel, int w, int h, int radius)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= w * h)
+        return;
+    int x = i % w, y = i / w;
+    float s = 0;
+    for (int d = -radius; d <= radius; d++) {
+        int yy = min(max(y + d, 0), h - 1);
+        s += in[yy * w + x] * kernel[d + radius];
+    }
+    out[i] = s;
+}
+
+KERNEL none_a_softmax(float *out, const float *in, int n)
+{
+    __shared__ float shared[256];
+    const float *row = in + (size_t)blockIdx.x * n;
+    float m = -INFINITY, s = 0;
+    for (int i = threadIdx.x; i < n; i += 256) {
+        float v = row[i], w = fmaxf(m, v);
+        s = s * __expf(m - w) + __expf(v - w);
+        m = w;
+    }
+    shared[threadIdx.x] = s;
+    __syncthreads();
+    for (int o = 128; o; o /= 2) {
+        if (threadIdx.x < o)
+            shared[threadIdx.x] += shared[threadIdx.x + o];
+        __syncthreads();
+    }
+    for (int i = threadIdx.x; i < n; i += 256)
+        out[(size_t)blockIdx.x * n + i] = __expf(row[i] - m) / shared[0];
+}
+
+KERNEL none_a_layer_norm(float *out, const float *in, const float *gamma, const float *beta, int n)
+{
+    int row = blockIdx.x * blockDim.y + threadIdx.y;
+    float s = 0, q = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        float v = in[row * n + i];
+        s += v, q += v * v;
+    }
+    for (int o = 16; o; o >>= 1)
+        s += __shfl_xor_sync(~0u, s, o), q += __shfl_xor_sync(~0u, q, o);
+    float mean = s / n, r = rsqrtf(q / n - mean * mean + 1e-5f);
+    for (int i = threadIdx.x; i < n; i += 32)
+        out[row * n + i] = (in[row * n + i] - mean) * r * gamma[i] + beta[i];
+}
+
+/* A linear recurrence for each row and channel. */
+KERNEL none_a_recurrence(float *out, const float *in, const float *decay, int length, int channels)
+{
+    int id = blockIdx.x * blockDim.x + threadIdx.x;
+    int b = id / channels, c = id % channels;
+    float h = 0;
+    for (int t = 0; t < length; t++) {
+        h = h * decay[t * channels + c] + in[(b * length + t) * channels + c];
+        out[(b * length + t) * channels + c] = h;
+    }
+}
+
+KERNEL none_a_prefix_sum(float *out, const float *in, const float *weights, int n)
+{
+    __shared__ float t[1024 + 32];
+    int i = threadIdx.x, at = i + i / 32;
+    t[at] = in[blockIdx.x * 1024 + i] * weights[i];
+    __syncthreads();
+    for (int d = 1; d < 1024; d *= 2) {
+        float v = i >= d ? t[i - d + (i - d) / 32] : 0;
+        __syncthreads();
+        t[at] += v;
+        __syncthreads();
+    }
+    out[blockIdx.x * 1024 + i] = t[at];
+}
+
+/* Gradients of a bilinear sampling: weights by row and by column. */
+KERNEL none_an_interpolation(float *out, const float *in, const float *wx, const float *wy, int w, int h, int taps)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float s = 0;
+    for (int i = 0; i < taps; i++)
+        s += wy[y * taps + i] * in[(y + i) * w + x];
+    out[y * w + x] = s;
+}
+
+KERNEL none_padded_dot_products(float *out, const float *a, const float *b, int n, int pitch)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = i / n, col = i - row * n;
+    float s = 0;
+    for (int k = 0; k < 16; k++)
+        s += a[row * pitch + col + k * n * pitch] * b[i + k * n * n];
+    out[i] = s;
+}
+
+KERNEL plain_of_blocks_in_a_row(const float *a, const float *b, float *c, int M, int N, int K)
+{
+    int nb = (N + 15) / 16, pid = blockIdx.x;
+    int bm = pid / nb, bn = pid % nb;
+    int r = bm * 16 + threadIdx.x / 16, q = bn * 16 + threadIdx.x % 16;
+    if (r >= M || q >= N)
+        return;
+    float s = 0;
+    for (int k = 0; k < K; k++)
+        s += a[r * K + k] * b[k * N + q];
+    c[r * N + q] = s;
+}
+
+KERNEL plain_by_columns(
+    const float *A, const float *B, float *C, long long M, long long N, long long K, float alpha, float beta)
+{
+    long long id = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (id >= M * N)
+        return;
+    long long col = id / M, row = id - col * M;
+    float s = 0;
+    for (long long k = 0; k < K; ++k)
+        s += A[row + k * M] * B[k + col * K];
+    C[id] = alpha * s + beta * C[id];
+}
+
+KERNEL plain_of_bytes(const signed char *a, const signed char *b, float *c, int n)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += (float)a[row * n + k] * (float)b[k * n + col];
+    c[row * n + col] = s;
+}
+
+KERNEL plain_of_queries_and_keys(const float *q, const float *k, float *s, int T, int d, float scale)
+{
+    int h = blockIdx.z, i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
+    if (i >= T || j > i)
+        return;
+    float v = 0;
+    for (int e = 0; e < d; e++)
+        v += q[(h * T + i) * d + e] * scale * k[(h * T + j) * d + e];
+    s[(h * T + i) * T + j] = v;
+}
+
+KERNEL product_of_tiles_of_vectors(const float4 *A, const float4 *B, float4 *C, int n4)
+{
+    __shared__ float4 As[32][8], Bs[32][8];
+    int tx = threadIdx.x & 7, ty = threadIdx.x >> 3;
+    float4 acc = {0, 0, 0, 0};
+    for (int t = 0; t < n4; t += 8) {
+        As[ty][tx] = A[(blockIdx.y * 32 + ty) * n4 + t + tx];
+        Bs[ty][tx] = B[(t * 4 + ty) * n4 + blockIdx.x * 8 + tx];
+        __syncthreads();
+        for (int k = 0; k < 32; k++) {
+            float a = ((float *)As[ty])[k];
+            float4 b = Bs[k][tx];
+            acc.x += a * b.x;
+            acc.y += a * b.y;
+            acc.z += a * b.z;
+            acc.w += a * b.w;
+        }
+        __syncthreads();
+    }
+    C[(blockIdx.y * 32 + ty) * n4 + blockIdx.x * 8 + tx] = acc;
+}
+
+KERNEL plain_by_an_upper_half(const float *a, const float *b, float *c, int n)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned row = __umulhi(i, 0xAAAAAAABu) >> 9, col = i - row * 768;
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += a[row * n + k] * b[k * 768 + col];
+    c[i] = s;
+}
+
+KERNEL none_a_sparse_matrix_by_one_index(
+    const int *rp, const int *ci, const float *v, const float *x, float *y, int n, int rows)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int r = i / n, c = i % n;
+    if (r >= rows)
+        return;
+    float s = 0;
+    for (int k = rp[r]; k < rp[r + 1]; k++)
+        s += v[k] * x[ci[k] * n + c];
+    y[i] = s;
+}
+
+KERNEL none_the_ends_of_edges(const int *src, const int *dst, const float *h, float *e, int d, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int a = src[i], b = dst[i];
+    float s = 0;
+    for (int k = 0; k < d; k++)
+        s += h[a * d + k] * h[b * d + k];
+    e[i] = s;
+}
+
+KERNEL none_rows_by_themselves(const float *a, const float *b, float *o, int rows, int heads, int d)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int r = i / heads, h = i % heads;
+    float s = 0;
+    for (int k = 0; k < d; k++)
+        s += a[(r * heads + h) * d + k] * b[(r * heads + h) * d + k];
+    o[i] = s;
+}
+
+KERNEL none_factors_of_each_channel(const float *x, const float *f, float *o, int heads, int d)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int t = i / (heads * d), r = i % (heads * d), c = r % d;
+    float s = 0;
+    for (int k = 0; k < 4; k++)
+        s += x[(t * 4 + k) * heads * d + r] * f[(t * 4 + k) * d + c];
+    o[i] = s;
+}
+
+KERNEL none_factors_of_groups(const float *x, const float *g, float *o, int groups, int per, int taps)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int grp = (i / per) % groups;
+    float s = 0;
+    for (int k = 0; k < taps; k++)
+        s += x[i * taps + k] * g[grp * taps + k];
+    o[i] = s;
+}
+
+KERNEL none_eight_lanes_for_each_row(const float *A, const float *x, float *y, int cols)
+{
+    int lane = threadIdx.x & 31, sub = lane & 7, row = (blockIdx.x * blockDim.x + threadIdx.x) >> 3;
+    float s = 0;
+    for (int c = sub; c < cols; c += 8)
+        s += A[(size_t)row * cols + c] * x[c];
+    for (int o = 4; o; o >>= 1)
+        s += __shfl_xor_sync(~0u, s, o);
+    if (!sub)
+        y[row] = s;
+}
+
+KERNEL none_a_causal_filter(const float *x, const float *w, float *o, int C, int T, int K)
+{
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    long long t = i % T, c = (i / T) % C, b = i / ((long long)T * C);
+    float s = 0;
+    for (int k = 0; k < K; k++)
+        if (t - k >= 0)
+            s += x[(b * C + c) * T + t - k] * w[c * K + k];
+    o[i] = s;
+}
+
+KERNEL none_a_batch_of_vectors(const float *A, const float *x, float *y, int n)
+{
+    const float *a = A + (size_t)blockIdx.y * n * n, *v = x + blockIdx.y * n;
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += a[k * n + r] * v[k];
+    y[blockIdx.y * n + r] = s;
+}
+
+KERNEL none_three_diagonals(const float *l, const float *d, const float *u, const float *x, float *y, int n, int planes)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    for (int p = 0; p < planes; p++)
+        s += l[p * n + i] * x[p * n + i - 1] + d[p * n + i] * x[p * n + i] + u[p * n + i] * x[p * n + i + 1];
+    y[i] = s;
+}
+
+KERNEL none_a_complex_matrix_and_a_vector(const float2 *A, const float2 *x, float2 *y, int n)
+{
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    float re = 0, im = 0;
+    for (int k = 0; k < n; k++) {
+        float2 a = A[k * n + r], b = x[k];
+        re += a.x * b.x - a.y * b.y;
+        im += a.x * b.y + a.y * b.x;
+    }
+    y[r] = make_float2(re, im);
+}
+
+KERNEL none_small_complex_matrices(const float2 *U, const float2 *v, float2 *o, int n, int directions)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float2 r[3] = {};
+    for (int mu = 0; mu < directions; mu++) {
+        float2 w[3];
+        for (int c = 0; c < 3; c++)
+            w[c] = v[(mu * 3 + c) * n + i];
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                float2 u = U[((mu * 3 + a) * 3 + b) * n + i];
+                r[a].x += u.x * w[b].x - u.y * w[b].y;
+                r[a].y += u.x * w[b].y + u.y * w[b].x;
+            }
+    }
+    for (int a = 0; a < 3; a++)
+        o[a * n + i] = r[a];
+}
+
+KERNEL none_a_resized_row(const float *in, const float *w, const int *start, float *o, int W, int OW, int taps)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = i / OW, x = i % OW;
+    int b = start[x];
+    float s = 0;
+    for (int k = 0; k < taps; k++)
+        s += in[y * W + b + k] * w[x * taps + k];
+    o[i] = s;
+}

@@ -519,6 +519,49 @@ static void uneven_sms_are_named(void **state)
     assert_false(is_advised(&s, "tail"));
 }
 
+static double gain_of_rule(const struct sample *s, const char *rule)
+{
+    struct found f;
+    double gain = -1;
+    find(&f, s, NULL);
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        if (strcmp(f.findings.advice.list[i].rule->name, rule) == 0)
+            gain = f.findings.advice.list[i].gain;
+    forget(&f);
+    return gain;
+}
+
+/* DRAM and L2 have as much to do on more SMs, and a pipe where SMs share the work evenly. */
+static void a_gain_leaves_other_units_their_time(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    s.launch.grid[0] = 16;
+    assert_true(fabs(gain_of_rule(&s, "small_grid") - (1 - 16. / 132)) < 1e-9);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 45);
+    assert_true(fabs(gain_of_rule(&s, "small_grid") - 0.5) < 1e-9);
+    make_sample(&s, "k");
+    s.launch.grid[0] = 60;
+    s.launch.block[0] = 16;
+    assert_true(fabs(gain_of_rule(&s, "partial_warps") - 0.5) < 1e-9);
+    set(&s, "dram__bytes_read.sum", 2.4e9);
+    const double rest = gain_of_rule(&s, "partial_warps");
+    assert_true(rest > 0.4 && rest < 0.47);
+    for (unsigned grid = 133; grid <= 1320; grid += 1320 - 133) {
+        make_sample(&s, "k");
+        s.launch.block[0] = 1024;
+        s.launch.registers = 64;
+        s.launch.grid[0] = grid;
+        set(&s, "sm__cycles_active.avg", CYCLES / 1.98);
+        const char *rule = grid == 133 ? "tail" : "imbalance";
+        set(&s, "smsp__inst_executed.sum", 0.1 * 4 * SMS * CYCLES);
+        assert_true(fabs(gain_of_rule(&s, rule) - (1 - 1 / 1.98)) < 1e-9);
+        set(&s, "smsp__inst_executed.sum", 0.7 * 4 * SMS * CYCLES);
+        assert_true(fabs(gain_of_rule(&s, rule) - (1 - 0.7 / 0.95)) < 1e-9);
+    }
+}
+
 static void divergence_atomics_and_local_memory_are_found(void **state)
 {
     (void)state;
@@ -1812,6 +1855,7 @@ int main(void)
         cmocka_unit_test(bank_conflicts_of_few_warps_cost_two_cycles_each),
         cmocka_unit_test(the_limit_of_occupancy_is_named_where_warps_wait),
         cmocka_unit_test(uneven_sms_are_named),
+        cmocka_unit_test(a_gain_leaves_other_units_their_time),
         cmocka_unit_test(divergence_atomics_and_local_memory_are_found),
         cmocka_unit_test(slack_is_not_taken_to_stay),
         cmocka_unit_test(local_memory_takes_its_instructions_along),

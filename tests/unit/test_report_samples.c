@@ -404,6 +404,35 @@ static void functions_in_full_precision_stay_functions(void **state)
     assert_true(for_kernels("accurate_", a_function_stays) > 4);
 }
 
+/* The work that the accesses do not need stays: the arithmetic, or the traffic of L2. */
+static void other_units_keep_their_time(struct kernel *k)
+{
+    struct sample s;
+    struct found f;
+    const char *rule = rule_of(k->name);
+    if (!rule || k->cc < 80)
+        return;
+    sample_kernel(k);
+    make_sample(&s, k->name);
+    set(&s, "smsp__inst_executed.sum", 0.5 * 4 * SMS * CYCLES);
+    set(&s, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 32 * 0.475 * 4 * SMS * CYCLES);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 45);
+    find(&f, &s, k->sources);
+    for (size_t i = 0; i < f.findings.advice.count; i++)
+        if (strcmp(f.findings.advice.list[i].rule->name, rule) == 0 &&
+            fabs(f.findings.advice.list[i].gain - 0.5) > 0.03)
+            fail_msg("%s: %g", k->name, f.findings.advice.list[i].gain);
+    assert_true(is_said(&f, rule));
+    forget(&f);
+}
+
+static void other_work_than_the_cause_stays(void **state)
+{
+    (void)state;
+    assert_true(for_kernels("local_", other_units_keep_their_time) > 0);
+    assert_true(for_kernels("shared_atomics_", other_units_keep_their_time) > 0);
+}
+
 /* ---- causes that no sample is needed for ----------------------------------------------------- */
 
 static const char *half_rule;
@@ -415,8 +444,11 @@ static void halves_have_their_advice(struct kernel *k)
     take_in(k);
     make_sample(&s, k->name);
     set(&s, "smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 32 * 0.1 * 4 * SMS * CYCLES);
+    set(&s, "lts__t_sectors.avg.pct_of_peak_sustained_elapsed", 45);
     find(&f, &s, k->sources);
     assert_int_equal(is_said(&f, "scalar_halves"), half_rule != NULL);
+    if (half_rule && strcmp(f.findings.advice.list[0].rule->name, half_rule) == 0)
+        assert_true(fabs(f.findings.advice.list[0].gain - 0.5) < 1e-9);
     if (half_rule && !is_a_line_of(f.findings.advice.list[0].where, "half", k->name))
         fail_msg("%s of %d: %s", k->name, k->cc, f.findings.advice.list[0].where);
     forget(&f);
@@ -469,6 +501,7 @@ int main(void)
         cmocka_unit_test(the_mix_has_special_functions),
         cmocka_unit_test(busy_units_are_no_latency),
         cmocka_unit_test(functions_in_full_precision_stay_functions),
+        cmocka_unit_test(other_work_than_the_cause_stays),
         cmocka_unit_test(one_number_of_16_bits_at_a_time),
         cmocka_unit_test(kernels_that_read_the_hosts_memory),
     };

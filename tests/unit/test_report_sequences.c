@@ -346,6 +346,105 @@ static void frameworks_fuse_by_themselves(void **state)
     end(&w);
 }
 
+#define PRODUCT "ampere_sgemm_128x64_tn"
+
+/* A product of a library, of ten times the time that its bytes take. */
+static void launch_product(struct world *w, const char *kernel)
+{
+    struct sample s;
+    make_sample(&s, kernel);
+    set(&s, "dram__bytes_read.sum", BYTES);
+    set(&s, "dram__bytes_write.sum", BYTES);
+    set(&s, "gpu__time_duration.sum", 1e6 * 10);
+    set(&s, "gpc__cycles_elapsed.max", 10 * CYCLES);
+    set(&s, "sm__cycles_active.avg", 10 * CYCLES);
+    set(&s, "sm__cycles_active.max", 10 * CYCLES);
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 70);
+    for (int i = 0; i < ROUNDS; i++) {
+        s.launch.index = w->launches++;
+        gp_summary_launch(w->summary, &s.launch);
+    }
+}
+
+/* An activation in place: its millisecond of eleven goes, and the product's ten stay. */
+static void a_product_has_an_epilogue(void **state)
+{
+    (void)state;
+    static const char *const products[] = {
+        PRODUCT, "nvjet_sm90_tst_128x128_64x6_2x1_v_bz_TNT",
+        "_ZN7cutlass7Kernel2I47cutlass_80_simt_sgemm_256x128_8x4_nn_align1EEvNT_6ParamsE"};
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+        struct world w;
+        begin(&w);
+        launch_product(&w, products[i]);
+        launch(&w, TWO, 1, 1, 1);
+        follow(&w, products[i], TWO, ROUNDS, 1, 0);
+        const struct gp_advice *a = find_fusion(&w, "epilogue");
+        assert_non_null(a);
+        assert_true(a->gain > 0.99 / 11 && a->gain < 1.01 / 11);
+        assert_non_null(strstr(a->text, "cublasLt"));
+        for (size_t r = 0; r < w.findings.advice.count; r++)
+            assert_null(strstr(w.findings.advice.list[r].rule->name, "fusion"));
+        end(&w);
+    }
+}
+
+/* A matrix that is added comes from memory as before: a third of the bytes. */
+static void other_arrays_of_an_epilogue_come_as_before(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w);
+    launch_product(&w, PRODUCT);
+    launch(&w, TWO, 2, 1, 1);
+    follow(&w, PRODUCT, TWO, ROUNDS, 1, 0);
+    const struct gp_advice *a = find_fusion(&w, "epilogue");
+    assert_non_null(a);
+    assert_true(a->gain > 1.0 / 11.5 && a->gain < 1.1 / 11.5);
+    end(&w);
+}
+
+/* A bias, and an activation behind it. */
+static void several_kernels_are_one_epilogue(void **state)
+{
+    (void)state;
+    struct world w;
+    begin(&w);
+    launch_product(&w, PRODUCT);
+    launch(&w, ONE, 1, 1, 1);
+    launch(&w, TWO, 1, 1, 1);
+    follow(&w, PRODUCT, ONE, ROUNDS, 1, 0);
+    follow(&w, ONE, TWO, ROUNDS, 1, 0);
+    const struct gp_advice *a = find_fusion(&w, "epilogue");
+    assert_non_null(a);
+    assert_int_equal(a->sequence->count, 3);
+    assert_true(a->gain > 1.99 / 12 && a->gain < 2.01 / 12);
+    end(&w);
+}
+
+static bool has_epilogue(const char *product, const char *second, double passed, double writes)
+{
+    struct world w;
+    begin(&w);
+    launch_product(&w, product);
+    launch(&w, second, 1, writes, 1);
+    follow(&w, product, second, ROUNDS, passed, 0);
+    const bool found = find_fusion(&w, "epilogue") != NULL;
+    end(&w);
+    return found;
+}
+
+static void others_behind_a_product_are_none(void **state)
+{
+    (void)state;
+    assert_true(has_epilogue(PRODUCT, TWO, 1, 1));
+    assert_false(has_epilogue(PRODUCT, TWO, 0, 1));           /* other arrays */
+    assert_false(has_epilogue(PRODUCT, WITH_BARRIERS, 1, 1)); /* rows need each other's numbers */
+    assert_false(has_epilogue(PRODUCT, TWO, 1, 0));           /* a sum */
+    assert_false(has_epilogue(PRODUCT, PRODUCT "_2", 1, 1));  /* the next product */
+    assert_false(has_epilogue("sgemm_of_mine", TWO, 1, 1));   /* the author's own */
+}
+
 /* Kernels of CUB's sort: the second one counts the keys that the first one has written. */
 static void steps_of_a_sort_are_left_alone(void **state)
 {
@@ -377,6 +476,10 @@ int main(void)
         cmocka_unit_test(a_circle_is_parted),
         cmocka_unit_test(frameworks_fuse_by_themselves),
         cmocka_unit_test(steps_of_a_sort_are_left_alone),
+        cmocka_unit_test(a_product_has_an_epilogue),
+        cmocka_unit_test(other_arrays_of_an_epilogue_come_as_before),
+        cmocka_unit_test(several_kernels_are_one_epilogue),
+        cmocka_unit_test(others_behind_a_product_are_none),
     };
     return cmocka_run_group_tests_name("sequences", tests, NULL, NULL);
 }

@@ -115,6 +115,20 @@ static void plain(bool before)
     multiply(before, plain_kernel, dim3(32, 8), dim3(32, 8));
 }
 
+// ---- 4 one_index: row and column are divided out of one number -----------------------------------------------
+__global__ void one_index_kernel(float *c, const float *a, const float *b, int n)
+{
+    const unsigned i = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x, y = i / n, x = i % n;
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += a[(size_t)y * n + k] * b[(size_t)k * n + x];
+    c[i] = sum;
+}
+static void one_index(bool before)
+{
+    multiply(before, one_index_kernel, dim3(32, 8), dim3(256));
+}
+
 // ---- controls: multiply-adds of no matrices -----------------------------------------------------------------
 __global__ void polynomial_kernel(float *out, const float *in, const float *factors, int n)
 {
@@ -186,6 +200,7 @@ static const Case cases[] = {
     {"tiles", "tensor_cores", true, tiles},
     {"register_tiles", "tensor_cores", true, register_tiles},
     {"plain", "matrix_product", true, plain},
+    {"one_index", "matrix_product", true, one_index},
     {"polynomial", "tensor_cores,matrix_product", false, polynomial},
     {"bodies", "tensor_cores,matrix_product", false, bodies},
     {"filter", "tensor_cores,matrix_product", false, filter},
