@@ -209,9 +209,16 @@ void gp_tuning_text(const struct gp_rows *rows, const struct gp_tuning *tuning, 
     gp_text_addf(out, "%s: %zu configurations do the same work. ", name, tuning->count);
     add_configuration(rows, fastest, with_grid, out);
     gp_text_addf(out, " is the fastest with %s; ", seconds);
-    size_t named = tuning->count <= MOST_NAMED ? tuning->count : MOST_NAMED - 1;
-    for (size_t i = 1; i < named; i++) {
-        gp_text_add(out, i > 1 ? ", " : "");
+    size_t first = 1; /* the slowest is none of these that are as good */
+    while (tuning->tried[first].seconds < GP_SLOWER * fastest->seconds)
+        first++;
+    if (first > 1)
+        gp_text_addf(out, "%zu take%s less than %.0f %% longer; ", first - 1, first == 2 ? "s" : "",
+                     100 * (GP_SLOWER - 1));
+    const size_t most = first + MOST_NAMED - 1;
+    const size_t named = tuning->count <= most ? tuning->count : most - 1;
+    for (size_t i = first; i < named; i++) {
+        gp_text_add(out, i > first ? ", " : "");
         add_configuration(rows, &tuning->tried[i], with_grid, out);
         gp_text_addf(out, " takes %.3g times", tuning->tried[i].seconds / fastest->seconds);
     }
