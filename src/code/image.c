@@ -54,6 +54,9 @@ static void note_call(struct reader *r, const char *name)
  * symbols may share one endless name. */
 #define MOST_NAME_BYTES ((uint64_t)1 << 26)
 
+/* In a symbol's st_other, as nvcc writes it for __managed__. */
+#define SYMBOL_MANAGED 0x04
+
 static bool is_shared_memory(const char *section)
 {
     return strncmp(section, ".nv.shared", 10) == 0;
@@ -83,8 +86,13 @@ static bool read_symbols(struct reader *r, const struct gp_cubin *cubin, const E
         r->name_bytes += length;
         if (r->name_bytes > MOST_NAME_BYTES)
             return false;
+        const struct gp_place place = {.alone = s.st_other & SYMBOL_MANAGED,
+                                       .part = r->parts,
+                                       .section = s.st_shndx,
+                                       .offset = s.st_value,
+                                       .bytes = s.st_size};
         if (length)
-            r->visitor->variable(name, length, r->data);
+            r->visitor->variable(name, length, &place, r->data);
     }
     return true;
 }
@@ -108,6 +116,12 @@ static bool read_cubin(struct reader *r, const struct gp_part *part)
 
 /* ---- PTX ------------------------------------------------------------------------------------- */
 
+static void note_variable(const char *name, size_t length, void *reader)
+{
+    const struct reader *r = reader;
+    r->visitor->variable(name, length, &(struct gp_place){.alone = true}, r->data);
+}
+
 static void read_ptx(struct reader *r, const struct gp_part *part)
 {
     const char *text = part->bytes, *end = text + part->size;
@@ -116,7 +130,7 @@ static void read_ptx(struct reader *r, const struct gp_part *part)
             r->runs_once = device_calls[i].why;
     const bool prints = memmem(text, part->size, GP_PRINTS, strlen(GP_PRINTS));
     note_part(r, prints, !prints || gp_ptx_printing(text, end, r->visitor->printing, r->data));
-    gp_ptx_variables(text, end, r->visitor->variable, r->data);
+    gp_ptx_variables(text, end, note_variable, r);
     if (r->visitor->waits)
         gp_ptx_waits(text, end, r->visitor->waits, r->data);
 }

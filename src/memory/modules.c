@@ -17,6 +17,11 @@
 #include <unistd.h>
 #include <utlist.h>
 
+struct variable {
+    size_t name; /* in the names of its module */
+    struct gp_place place;
+};
+
 struct module {
     void *handle;
     bool is_library;
@@ -26,7 +31,9 @@ struct module {
     struct names {
         char *text; /* NUL after each name, one more at the end; NULL: none */
         size_t length, capacity;
-    } variables, printing; /* printing: functions that may print */
+    } names, printing;          /* of variables; of functions that may print */
+    struct variable *variables; /* those of a section one after the other, as they lie in it */
+    size_t variable_count, variable_capacity;
     struct names waiting,
         ending; /* of PTX: those that may wait for others, and those that cannot */
     bool out_of_memory;
@@ -44,7 +51,8 @@ static void free_module(struct module *m)
 {
     gp_code_drop(m->code);
     free(m->resolved);
-    free(m->variables.text);
+    free(m->names.text);
+    free(m->variables);
     free(m->printing.text);
     free(m->waiting.text);
     free(m->ending.text);
@@ -76,10 +84,38 @@ static bool has_name(const struct names *n, const char *name)
     return p && *p;
 }
 
-static void add_variable(const char *name, size_t length, void *data)
+static bool add_place(struct module *m, const struct gp_place *place)
+{
+    if (m->variable_count == m->variable_capacity) {
+        const size_t capacity = 2 * m->variable_capacity + 8;
+        struct variable *more = realloc(m->variables, capacity * sizeof(*more));
+        if (!more)
+            return false;
+        m->variables = more;
+        m->variable_capacity = capacity;
+    }
+    m->variables[m->variable_count++] = (struct variable){m->names.length, *place};
+    return true;
+}
+
+static void add_variable(const char *name, size_t length, const struct gp_place *place, void *data)
 {
     struct module *m = data;
-    m->out_of_memory = !add_name(&m->variables, name, length) || m->out_of_memory;
+    m->out_of_memory =
+        !add_place(m, place) || !add_name(&m->names, name, length) || m->out_of_memory;
+}
+
+static int compare_places(const void *x, const void *y)
+{
+    const struct gp_place *a = &((const struct variable *)x)->place;
+    const struct gp_place *b = &((const struct variable *)y)->place;
+    if (a->alone != b->alone)
+        return a->alone ? -1 : 1;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    if (a->section != b->section)
+        return a->section < b->section ? -1 : 1;
+    return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
 static void add_printing(const char *name, size_t length, void *data)
@@ -152,10 +188,12 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
         say_unreadable(why);
         m->runs_once = VARIABLES_UNKNOWN;
     }
+    if (m->variable_count)
+        qsort(m->variables, m->variable_count, sizeof(*m->variables), compare_places);
     pthread_mutex_lock(&lock);
     DL_APPEND(modules, m);
     pthread_mutex_unlock(&lock);
-    if (m->variables.length)
+    if (m->variable_count)
         atomic_store(&unresolved, true);
 }
 
@@ -228,24 +266,76 @@ void gp_module_unloading(const void *handle)
     buffers_drop_owner(handle);
 }
 
-static void look_up(const struct module *m, const char *name)
+/* *managed becomes true for memory that lies apart from its section. */
+static CUresult ask(const struct module *m, const struct variable *v, CUdeviceptr *address,
+                    size_t *size, bool *managed)
+{
+    const char *name = m->names.text + v->name;
+    *managed = false;
+    if (!m->is_library)
+        return gp_cuda.cuModuleGetGlobal_v2(address, size, m->handle, name);
+    const CUresult result = gp_cuda.cuLibraryGetGlobal(address, size, m->handle, name);
+    if (result == CUDA_SUCCESS || !gp_cuda.cuLibraryGetManaged)
+        return result;
+    *managed = true;
+    return gp_cuda.cuLibraryGetManaged(address, size, m->handle, name);
+}
+
+static void look_up(const struct module *m, const struct variable *v)
 {
     CUdeviceptr address = 0;
     size_t size = 0;
-    CUresult result;
-    if (!m->is_library) {
-        result = gp_cuda.cuModuleGetGlobal_v2(&address, &size, m->handle, name);
-    } else {
-        result = gp_cuda.cuLibraryGetGlobal(&address, &size, m->handle, name);
-        if (result != CUDA_SUCCESS && gp_cuda.cuLibraryGetManaged)
-            result = gp_cuda.cuLibraryGetManaged(&address, &size, m->handle, name);
-    }
+    bool managed;
+    const CUresult result = ask(m, v, &address, &size, &managed);
     if (result == CUDA_SUCCESS)
         buffer_add_global(m->handle, address, size);
     else if (result != CUDA_ERROR_NOT_FOUND && result != CUDA_ERROR_INVALID_VALUE)
         gp_memory_bar_replay(
             GP_REASON_TEXT(REPLAY_BARRED, "a module's variables could not be looked up"));
     /* A name that the driver does not know belongs to no variable of this chip's code. */
+}
+
+static bool is_same_section(const struct variable *a, const struct variable *b)
+{
+    return !a->place.alone && !b->place.alone && a->place.part == b->place.part &&
+           a->place.section == b->place.section;
+}
+
+/* A section with many variables is one buffer: the headers of the C++ library for the device alone
+ * bring fifty of a byte each, and each would be looked up, and saved for each launch. False where
+ * the first variable, the last one and one in between do not lie as in the section. */
+static bool look_up_section(const struct module *m, const struct variable *first, size_t count)
+{
+    const struct variable *asked[] = {first, first + count / 2, first + count - 1};
+    CUdeviceptr address[3];
+    size_t size[3];
+    bool managed;
+    for (size_t i = 0; i < 3; i++) {
+        const uint64_t offset = asked[i]->place.offset - first->place.offset;
+        if (ask(m, asked[i], &address[i], &size[i], &managed) != CUDA_SUCCESS || managed ||
+            address[i] - address[0] != offset || size[i] != asked[i]->place.bytes)
+            return false;
+    }
+    uint64_t end = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t behind = first[i].place.offset + first[i].place.bytes;
+        end = behind > end ? behind : end;
+    }
+    buffer_add_global(m->handle, address[0], end - first->place.offset);
+    return true;
+}
+
+static void look_up_all(const struct module *m)
+{
+    for (size_t i = 0, next; i < m->variable_count; i = next) {
+        const struct variable *first = &m->variables[i];
+        for (next = i + 1; next < m->variable_count && is_same_section(first, &m->variables[next]);)
+            next++;
+        if (next - i >= 3 && look_up_section(m, first, next - i))
+            continue;
+        for (size_t k = i; k < next; k++)
+            look_up(m, &m->variables[k]);
+    }
 }
 
 static bool is_resolved(const struct module *m, CUcontext context)
@@ -283,10 +373,9 @@ void gp_modules_resolve(CUcontext current)
     pthread_mutex_lock(&lock);
     DL_FOREACH(modules, m)
     {
-        if (!m->variables.text || is_resolved(m, current))
+        if (!m->variable_count || is_resolved(m, current))
             continue;
-        for (const char *name = m->variables.text; *name; name += strlen(name) + 1)
-            look_up(m, name);
+        look_up_all(m);
         mark_resolved(m, current);
     }
     pthread_mutex_unlock(&lock);

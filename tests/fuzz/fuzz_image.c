@@ -14,6 +14,13 @@ static void read_name(const char *name, size_t length, void *data)
         *sum += (unsigned char)name[i];
 }
 
+static void read_variable(const char *name, size_t length, const struct gp_place *place, void *data)
+{
+    *(unsigned *)data +=
+        place->alone + place->part + place->section + (unsigned)(place->offset + place->bytes);
+    read_name(name, length, data);
+}
+
 static void read_answer(const char *name, size_t length, bool may_wait, void *data)
 {
     read_name(name, length, data);
@@ -24,7 +31,7 @@ static void read_at(const void *image, size_t size, int cc)
 {
     volatile unsigned seen;
     unsigned sum = 0;
-    static const struct gp_image_visitor visitor = {read_name, read_name, read_answer};
+    static const struct gp_image_visitor visitor = {read_variable, read_name, read_answer};
     const char *runs_once = NULL;
     const char *why = NULL;
     if (!gp_image_read(NULL, image, size, cc, &visitor, &sum, &runs_once, &why) && !why)
@@ -50,7 +57,7 @@ static void read_bytes(const void *bytes, size_t size)
 static void find_code(const void *image, size_t size, int cc)
 {
     static const char *const functions[] = {"_Z1kPi", "k", ""};
-    static const struct gp_image_visitor visitor = {read_name, read_name, read_answer};
+    static const struct gp_image_visitor visitor = {read_variable, read_name, read_answer};
     const char *runs_once = NULL, *why = NULL;
     unsigned sum = 0;
     struct gp_code *code = gp_code_keep(image, size, false);

@@ -10,6 +10,12 @@ load common
     done
 }
 
+@test "variables that lie apart from each other are saved, too" {
+    for seed in 5 6; do
+        GPUSIM_FAULTS=scattered same_with_and_without "$programs/random_linked" $seed 1 150
+    done
+}
+
 @test "one of several threads computes the same" {
     for seed in 11 12; do
         same_with_and_without "$programs/random_linked" $seed 4 80

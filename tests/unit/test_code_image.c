@@ -28,8 +28,9 @@ static void add(char names[1024], const char *name, size_t length)
     strcat(names, " ");
 }
 
-static void note(const char *name, size_t length, void *data)
+static void note(const char *name, size_t length, const struct gp_place *place, void *data)
 {
+    (void)place;
     add(((struct seen *)data)->variables, name, length);
 }
 

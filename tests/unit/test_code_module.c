@@ -346,9 +346,15 @@ static void ignore(const char *name, size_t length, void *data)
     (void)name, (void)length, (void)data;
 }
 
+static void ignore_variable(const char *name, size_t length, const struct gp_place *place,
+                            void *data)
+{
+    (void)name, (void)length, (void)place, (void)data;
+}
+
 static bool read_image(struct gp_code *code, const void *from, size_t size)
 {
-    static const struct gp_image_visitor visitor = {ignore, ignore, NULL};
+    static const struct gp_image_visitor visitor = {ignore_variable, ignore, NULL};
     const char *runs_once, *reason;
     bool ok = gp_code_read(code, from, size, 90, &visitor, NULL, &runs_once, &reason);
     assert_true(!ok == !!reason);

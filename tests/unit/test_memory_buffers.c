@@ -5,9 +5,12 @@
 #include "memory/sharing.h"
 
 #include "one_gpu.h"
+#include "sim/image.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -359,6 +362,123 @@ static void a_modules_variables_become_buffers_when_resolved(void **state)
     assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
 }
 
+/* ---- variables of one section ---- */
+
+#define VARIABLES 60
+#define APART 16 /* bytes from one to the next, as the image has them */
+
+static char names[VARIABLES][8];
+static struct gpusim_image_global globals[VARIABLES];
+/* The variables lie so far from each other; one of them elsewhere, one is not known. */
+static uint64_t distance;
+static unsigned elsewhere, unknown;
+
+static CUresult variable_at(CUdeviceptr *address, size_t *size, const char *name)
+{
+    unsigned i = VARIABLES;
+    lookups++;
+    if (sscanf(name, "v%u", &i) != 1 || i >= VARIABLES || i == unknown)
+        return CUDA_ERROR_NOT_FOUND;
+    *address = 0x40000 + i * distance + (i == elsewhere) * 0x100000;
+    *size = 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult variable_of_module(CUdeviceptr *address, size_t *size, CUmodule module,
+                                   const char *name)
+{
+    (void)module;
+    return variable_at(address, size, name);
+}
+
+static CUresult variable_of_library(CUdeviceptr *address, size_t *size, CUlibrary library,
+                                    const char *name)
+{
+    (void)library;
+    return strcmp(name, "v33") == 0 ? CUDA_ERROR_NOT_FOUND : variable_at(address, size, name);
+}
+
+static CUresult managed_of_library(CUdeviceptr *address, size_t *size, CUlibrary library,
+                                   const char *name)
+{
+    (void)library;
+    return variable_at(address, size, name);
+}
+
+static struct total variables_of(bool library)
+{
+    size_t bytes;
+    void *image = gpusim_image_build(NULL, 0, globals, VARIABLES, &bytes);
+    assert_non_null(image);
+    gp_cuda.cuModuleGetGlobal_v2 = variable_of_module;
+    gp_cuda.cuLibraryGetGlobal = variable_of_library;
+    gp_cuda.cuLibraryGetManaged = managed_of_library;
+    lookups = 0;
+    if (library)
+        gp_library_loaded((CUlibrary)(uintptr_t)0x99, image, false);
+    else
+        gp_module_loaded((CUmodule)(uintptr_t)0x99, image);
+    free(image);
+    gp_modules_resolve(CONTEXT(1));
+    const struct total total = total_of(CONTEXT(1));
+    gp_module_unloading((void *)(uintptr_t)0x99);
+    assert_int_equal(total_of(CONTEXT(1)).buffers, 0);
+    gp_cuda.cuModuleGetGlobal_v2 = fake_module_global;
+    gp_cuda.cuLibraryGetGlobal = fake_library_global;
+    gp_cuda.cuLibraryGetManaged = NULL;
+    return total;
+}
+
+static int make_variables(void **state)
+{
+    distance = APART;
+    elsewhere = unknown = VARIABLES;
+    for (unsigned i = 0; i < VARIABLES; i++) {
+        snprintf(names[i], sizeof(names[i]), "v%02u", i);
+        globals[i] = (struct gpusim_image_global){names[i], 1, NULL, GPUSIM_IMAGE_GLOBAL};
+    }
+    (void)fake_driver(state);
+    return empty(state);
+}
+
+static void variables_of_a_section_are_one_buffer(void **state)
+{
+    (void)state;
+    for (int library = 0; library < 2; library++) {
+        const struct total total = variables_of(library);
+        assert_int_equal(total.buffers, 1);
+        assert_int_equal(total.bytes, (VARIABLES - 1) * APART + 1);
+        assert_int_equal(lookups, 3);
+    }
+}
+
+static void variables_that_lie_otherwise_are_buffers_each(void **state)
+{
+    (void)state;
+    distance = 2 * APART;
+    assert_int_equal(variables_of(false).buffers, VARIABLES);
+    distance = APART;
+    elsewhere = VARIABLES - 1;
+    assert_int_equal(variables_of(false).buffers, VARIABLES);
+    elsewhere = VARIABLES / 2;
+    assert_int_equal(variables_of(false).buffers, VARIABLES);
+    elsewhere = VARIABLES;
+    unknown = 0;
+    assert_int_equal(variables_of(false).buffers, VARIABLES - 1);
+}
+
+static void a_managed_variable_lies_apart_from_its_section(void **state)
+{
+    (void)state;
+    globals[33].memory = GPUSIM_IMAGE_MANAGED;
+    elsewhere = 33;
+    for (int library = 0; library < 2; library++) {
+        const struct total total = variables_of(library);
+        assert_int_equal(total.buffers, 2);
+        assert_int_equal(total.bytes, (VARIABLES - 1) * APART + 2);
+    }
+}
+
 static void a_librarys_variables_exist_once_in_each_context(void **state)
 {
     (void)state;
@@ -443,6 +563,9 @@ int main(void)
         TEST(peers_are_known_until_one_of_them_goes),
         TEST(many_buffers_are_found_again),
         TEST(a_modules_variables_become_buffers_when_resolved),
+        cmocka_unit_test_setup(variables_of_a_section_are_one_buffer, make_variables),
+        cmocka_unit_test_setup(variables_that_lie_otherwise_are_buffers_each, make_variables),
+        cmocka_unit_test_setup(a_managed_variable_lies_apart_from_its_section, make_variables),
         TEST(a_librarys_variables_exist_once_in_each_context),
         TEST(a_module_is_asked_whether_it_prints),
         TEST(a_module_that_cannot_be_read_has_kernels_that_run_once),

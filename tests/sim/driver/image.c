@@ -125,6 +125,9 @@ static bool visit_symbol(const struct elf *elf, const Elf64_Sym *symbol, const c
                        ? NULL
                        : elf->bytes + section->sh_offset + symbol->st_value,
         .managed = (symbol->st_other & SYMBOL_MANAGED) != 0,
+        .section = symbol->st_shndx,
+        .section_size = section->sh_size,
+        .offset = symbol->st_value,
     };
     return !visitor->variable || visitor->variable(visitor->self, &variable);
 }

@@ -21,6 +21,8 @@ struct gpusim_image_variable {
     uint64_t size;
     const void *initial; /* NULL: zero */
     bool managed;
+    unsigned section; /* the bytes of that, and the variable's place in it: */
+    uint64_t section_size, offset;
 };
 
 enum gpusim_image_kind {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/faults.h"
 #include "driver/image.h"
 #include "driver/memory.h"
 
@@ -55,8 +56,9 @@ static void free_module(CUmodule module)
     while (module->variables) {
         struct gpusim_variable *v = module->variables;
         module->variables = v->next;
-        (void)gpusim_memory_release(v->address,
-                                    1u << GPUSIM_VARIABLE_MEMORY | 1u << GPUSIM_MANAGED_MEMORY);
+        if (v->memory)
+            (void)gpusim_memory_release(v->memory,
+                                        1u << GPUSIM_VARIABLE_MEMORY | 1u << GPUSIM_MANAGED_MEMORY);
         free(v->name);
         free(v);
     }
@@ -99,6 +101,37 @@ static bool add_function(void *self, const struct gpusim_image_function *from)
     return true;
 }
 
+static CUresult new_memory(CUcontext context, const struct gpusim_image_variable *from,
+                           uint64_t bytes, uint64_t *address)
+{
+    return gpusim_memory_new(context,
+                             from->managed ? GPUSIM_MANAGED_MEMORY : GPUSIM_VARIABLE_MEMORY, bytes,
+                             CU_MEM_ATTACH_GLOBAL, NULL, address);
+}
+
+/* A section is loaded as it is; managed variables are apart, and all with the fault `scattered`. */
+static CUresult place_variable(CUmodule module, const struct gpusim_image_variable *from,
+                               struct gpusim_variable *v)
+{
+    CUresult result;
+
+    if (from->managed || gpusim_fault("scattered")) {
+        result = new_memory(module->context, from, from->size, &v->address);
+        v->memory = v->address;
+        return result;
+    }
+    v->section = from->section;
+    for (const struct gpusim_variable *w = module->variables; w; w = w->next) {
+        if (w->section == from->section && w->memory) {
+            v->address = w->memory + from->offset;
+            return CUDA_SUCCESS;
+        }
+    }
+    result = new_memory(module->context, from, from->section_size, &v->memory);
+    v->address = v->memory + from->offset;
+    return result;
+}
+
 static bool add_variable(void *self, const struct gpusim_image_variable *from)
 {
     struct loading *loading = self;
@@ -111,10 +144,7 @@ static bool add_variable(void *self, const struct gpusim_image_variable *from)
     v->bytes = from->size;
     v->managed = from->managed;
     if (v->name)
-        loading->result =
-            gpusim_memory_new(loading->module->context,
-                              from->managed ? GPUSIM_MANAGED_MEMORY : GPUSIM_VARIABLE_MEMORY,
-                              v->bytes, CU_MEM_ATTACH_GLOBAL, NULL, &v->address);
+        loading->result = place_variable(loading->module, from, v);
     if (loading->result != CUDA_SUCCESS) {
         free(v->name);
         free(v);

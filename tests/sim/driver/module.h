@@ -11,6 +11,8 @@ struct gpusim_variable {
     char *name;
     uint64_t address, bytes;
     bool managed;
+    uint64_t memory;  /* to be released with it; 0: it lies in another one's */
+    unsigned section; /* all of it is in `memory`; 0: none */
 };
 
 struct CUmod_st {
