@@ -86,13 +86,13 @@ static bool read_symbols(struct reader *r, const struct gp_cubin *cubin, const E
         r->name_bytes += length;
         if (r->name_bytes > MOST_NAME_BYTES)
             return false;
-        const struct gp_place place = {.alone = s.st_other & SYMBOL_MANAGED,
-                                       .part = r->parts,
-                                       .section = s.st_shndx,
-                                       .offset = s.st_value,
-                                       .bytes = s.st_size};
+        const struct gp_position position = {.alone = s.st_other & SYMBOL_MANAGED,
+                                             .part = r->parts,
+                                             .section = s.st_shndx,
+                                             .offset = s.st_value,
+                                             .bytes = s.st_size};
         if (length)
-            r->visitor->variable(name, length, &place, r->data);
+            r->visitor->variable(name, length, &position, r->data);
     }
     return true;
 }
@@ -119,7 +119,7 @@ static bool read_cubin(struct reader *r, const struct gp_part *part)
 static void note_variable(const char *name, size_t length, void *reader)
 {
     const struct reader *r = reader;
-    r->visitor->variable(name, length, &(struct gp_place){.alone = true}, r->data);
+    r->visitor->variable(name, length, &(struct gp_position){.alone = true}, r->data);
 }
 
 static void read_ptx(struct reader *r, const struct gp_part *part)

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The place of a variable in its cubin. The driver loads a section as it is, but for variables that
- * are alone: managed ones, and those of PTX. */
-struct gp_place {
+/* The position of a variable in its cubin. The driver loads a section as it is, but for variables
+ * that are alone: managed ones, and those of PTX. */
+struct gp_position {
     bool alone;
     unsigned part, section;
     uint64_t offset, bytes;
@@ -22,7 +22,8 @@ struct gp_place {
 
 struct gp_image_visitor {
     /* a variable in device memory: static, constant or managed, of the file or of a function */
-    void (*variable)(const char *name, size_t length, const struct gp_place *place, void *data);
+    void (*variable)(const char *name, size_t length, const struct gp_position *position,
+                     void *data);
     /* a function that may print (code/printing.h) */
     void (*printing)(const char *name, size_t length, void *data);
     /* a function of PTX, and whether it may wait (code/ptx.h); may be NULL */

@@ -19,7 +19,7 @@
 
 struct variable {
     size_t name; /* in the names of its module */
-    struct gp_place place;
+    struct gp_position position;
 };
 
 struct module {
@@ -84,7 +84,7 @@ static bool has_name(const struct names *n, const char *name)
     return p && *p;
 }
 
-static bool add_place(struct module *m, const struct gp_place *place)
+static bool add_position(struct module *m, const struct gp_position *position)
 {
     if (m->variable_count == m->variable_capacity) {
         const size_t capacity = 2 * m->variable_capacity + 8;
@@ -94,21 +94,22 @@ static bool add_place(struct module *m, const struct gp_place *place)
         m->variables = more;
         m->variable_capacity = capacity;
     }
-    m->variables[m->variable_count++] = (struct variable){m->names.length, *place};
+    m->variables[m->variable_count++] = (struct variable){m->names.length, *position};
     return true;
 }
 
-static void add_variable(const char *name, size_t length, const struct gp_place *place, void *data)
+static void add_variable(const char *name, size_t length, const struct gp_position *position,
+                         void *data)
 {
     struct module *m = data;
     m->out_of_memory =
-        !add_place(m, place) || !add_name(&m->names, name, length) || m->out_of_memory;
+        !add_position(m, position) || !add_name(&m->names, name, length) || m->out_of_memory;
 }
 
-static int compare_places(const void *x, const void *y)
+static int compare_positions(const void *x, const void *y)
 {
-    const struct gp_place *a = &((const struct variable *)x)->place;
-    const struct gp_place *b = &((const struct variable *)y)->place;
+    const struct gp_position *a = &((const struct variable *)x)->position;
+    const struct gp_position *b = &((const struct variable *)y)->position;
     if (a->alone != b->alone)
         return a->alone ? -1 : 1;
     if (a->part != b->part)
@@ -189,7 +190,7 @@ static void loaded(void *handle, bool is_library, const void *image, size_t size
         m->runs_once = VARIABLES_UNKNOWN;
     }
     if (m->variable_count)
-        qsort(m->variables, m->variable_count, sizeof(*m->variables), compare_places);
+        qsort(m->variables, m->variable_count, sizeof(*m->variables), compare_positions);
     pthread_mutex_lock(&lock);
     DL_APPEND(modules, m);
     pthread_mutex_unlock(&lock);
@@ -297,8 +298,8 @@ static void look_up(const struct module *m, const struct variable *v)
 
 static bool is_same_section(const struct variable *a, const struct variable *b)
 {
-    return !a->place.alone && !b->place.alone && a->place.part == b->place.part &&
-           a->place.section == b->place.section;
+    return !a->position.alone && !b->position.alone && a->position.part == b->position.part &&
+           a->position.section == b->position.section;
 }
 
 /* A section with many variables is one buffer: the headers of the C++ library for the device alone
@@ -311,17 +312,17 @@ static bool look_up_section(const struct module *m, const struct variable *first
     size_t size[3];
     bool managed;
     for (size_t i = 0; i < 3; i++) {
-        const uint64_t offset = asked[i]->place.offset - first->place.offset;
+        const uint64_t offset = asked[i]->position.offset - first->position.offset;
         if (ask(m, asked[i], &address[i], &size[i], &managed) != CUDA_SUCCESS || managed ||
-            address[i] - address[0] != offset || size[i] != asked[i]->place.bytes)
+            address[i] - address[0] != offset || size[i] != asked[i]->position.bytes)
             return false;
     }
     uint64_t end = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t behind = first[i].place.offset + first[i].place.bytes;
+        const uint64_t behind = first[i].position.offset + first[i].position.bytes;
         end = behind > end ? behind : end;
     }
-    buffer_add_global(m->handle, address[0], end - first->place.offset);
+    buffer_add_global(m->handle, address[0], end - first->position.offset);
     return true;
 }
 

@@ -14,10 +14,11 @@ static void read_name(const char *name, size_t length, void *data)
         *sum += (unsigned char)name[i];
 }
 
-static void read_variable(const char *name, size_t length, const struct gp_place *place, void *data)
+static void read_variable(const char *name, size_t length, const struct gp_position *position,
+                          void *data)
 {
-    *(unsigned *)data +=
-        place->alone + place->part + place->section + (unsigned)(place->offset + place->bytes);
+    *(unsigned *)data += position->alone + position->part + position->section +
+                         (unsigned)(position->offset + position->bytes);
     read_name(name, length, data);
 }
 

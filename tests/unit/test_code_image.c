@@ -28,9 +28,9 @@ static void add(char names[1024], const char *name, size_t length)
     strcat(names, " ");
 }
 
-static void note(const char *name, size_t length, const struct gp_place *place, void *data)
+static void note(const char *name, size_t length, const struct gp_position *position, void *data)
 {
-    (void)place;
+    (void)position;
     add(((struct seen *)data)->variables, name, length);
 }
 

@@ -346,10 +346,10 @@ static void ignore(const char *name, size_t length, void *data)
     (void)name, (void)length, (void)data;
 }
 
-static void ignore_variable(const char *name, size_t length, const struct gp_place *place,
+static void ignore_variable(const char *name, size_t length, const struct gp_position *position,
                             void *data)
 {
-    (void)name, (void)length, (void)place, (void)data;
+    (void)name, (void)length, (void)position, (void)data;
 }
 
 static bool read_image(struct gp_code *code, const void *from, size_t size)

@@ -21,7 +21,7 @@ struct gpusim_image_variable {
     uint64_t size;
     const void *initial; /* NULL: zero */
     bool managed;
-    unsigned section; /* the bytes of that, and the variable's place in it: */
+    unsigned section; /* the bytes of that, and the variable's offset in it: */
     uint64_t section_size, offset;
 };
 

@@ -110,8 +110,8 @@ static CUresult new_memory(CUcontext context, const struct gpusim_image_variable
 }
 
 /* A section is loaded as it is; managed variables are apart, and all with the fault `scattered`. */
-static CUresult place_variable(CUmodule module, const struct gpusim_image_variable *from,
-                               struct gpusim_variable *v)
+static CUresult add_memory(CUmodule module, const struct gpusim_image_variable *from,
+                           struct gpusim_variable *v)
 {
     CUresult result;
 
@@ -144,7 +144,7 @@ static bool add_variable(void *self, const struct gpusim_image_variable *from)
     v->bytes = from->size;
     v->managed = from->managed;
     if (v->name)
-        loading->result = place_variable(loading->module, from, v);
+        loading->result = add_memory(loading->module, from, v);
     if (loading->result != CUDA_SUCCESS) {
         free(v->name);
         free(v);
