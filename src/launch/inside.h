@@ -1339,10 +1339,6 @@ CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *ca
  * and nothing is being captured in it. */
 double deferred_wait(struct gp_context *c);
 
-/* The most seconds that our own work in front of launches may have taken of a wait for the context,
- * which is idle now; the rest was the program's. Each launch is asked once. */
-double deferred_charge(struct gp_context *c);
-
 /* A wait of so many seconds for the context, which is idle now, was the program's, but for the work
  * of ours in front of its launches: that is added, and where the program itself has waited for it
  * counts as work beside. */
