@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "gate/captures.h"
 #include "launch/inside.h"
-#include "launch/session.h"
-#include "launch/tool.h"
 
 #include <math.h>
 #include <stdlib.h>
