@@ -1454,8 +1454,7 @@ void timed_end(void);
 struct gp_timed_launch {
     struct gp_record record; /* its kernel's name is its own; no counters yet */
     CUevent before, start, end;
-    bool has_before; /* `before` and `start` stood in line, one behind the other, before the GPU
-                        came there: nothing is between them */
+    bool has_before; /* `before` and `start` stood in line before the GPU came there */
     bool behind;     /* it may stand behind work that may hold its stream up */
     bool shared;     /* another launch may stand between its events, from another thread */
     bool may_load;   /* the driver may have loaded its code between the events */

@@ -92,7 +92,6 @@ static void arithmetic_behind_a_branch(void **state)
     assert_false(TELLS(LOAD, IF_OVER_ONE, ADD, EXIT));
     assert_true(TELLS(LOAD, IF_OVER_ONE, LOAD, ADD, STORE, EXIT));
     assert_true(TELLS(LOAD, IF_OVER_ONE, STORE, EXIT));
-    /* Those that have not left store. */
     assert_false(TELLS(LOAD, IF_EXIT, ADD, EXIT));
     assert_true(TELLS(LOAD, IF_EXIT, ADD, STORE, EXIT));
     /* An access under a predicate does not tell how often it was come by. */

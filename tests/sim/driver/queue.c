@@ -299,7 +299,7 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
         return CUDA_ERROR_OUT_OF_MEMORY;
     task->references = 1;
     task->context = stream->context;
-    /* Behind work that has not ended it stands in line by then, whatever others have done. */
+    /* Behind work that has not ended it stands in line already: other streams do not matter. */
     task->submitted_ms = stream->head ? 0 : latest_done_ms;
     result = depend_on_default_stream(stream, task);
     if (result == CUDA_SUCCESS)
