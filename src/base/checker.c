@@ -1,7 +1,5 @@
 #include "base/checker.h"
 
-#include <stddef.h>
-
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
     __has_feature(memory_sanitizer)

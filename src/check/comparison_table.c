@@ -6,7 +6,6 @@
 #include "check/quantity.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static void table_change(const struct gp_change *change, struct gp_text *out)
 {

@@ -1,8 +1,6 @@
 /* JUnit XML, as Jenkins, GitLab and others read it: one test case for each rule and kernel. */
 #include "check/format.h"
 
-#include <stdio.h>
-
 static void add_escaped(struct gp_text *out, const char *s)
 {
     struct gp_text clean = {0};

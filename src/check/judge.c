@@ -3,7 +3,6 @@
 #include "base/escape.h"
 #include "check/weight.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 #include "base/estimate.h"
 #include "check/judge_parts.h"
 
-#include <string.h>
-
 /* Over all launches, those of shapes beyond the most as of one more shape. */
 static double total_of(const struct gp_trial *t, const struct gp_judged_kernel *k)
 {

@@ -87,7 +87,6 @@ static void judge_value(const struct gp_judge *j, const struct gp_judged_kernel 
     o.value = shown;
     o.bound = bound;
     if (t->rule->metric && t->rule->aggregate == GP_EVERY) {
-        o.has_launch = true;
         o.launch = t->worst_launch;
         o.violated = t->violated;
     }
@@ -118,7 +117,6 @@ static void judge_absence(const struct gp_judge *j, const struct gp_judged_kerne
     bound_of(t->rule, bound, sizeof(bound));
     o.value = "absent";
     o.bound = bound;
-    o.has_launch = t->absent > 0;
     o.launch = t->absent_launch;
     o.violated = t->absent;
     gp_text_addf(&message, "%s is absent: %s", t->rule->metric->name, why);

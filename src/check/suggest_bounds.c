@@ -2,7 +2,6 @@
 
 #include "check/kinds.h"
 #include "check/statistics.h"
-#include "check/values.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 #include "check/suggest_values.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

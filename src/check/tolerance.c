@@ -5,7 +5,6 @@
 #include "check/quantity.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

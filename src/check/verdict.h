@@ -24,8 +24,7 @@ struct gp_outcome {
     const char *configuration; /* "grid 1024, block 256", where a rule is for one only */
     const char *source;        /* the kernel's own source */
     int source_line;
-    const char *value, *bound; /* for people, with units */
-    bool has_launch;
+    const char *value, *bound;   /* for people, with units */
     uint64_t launch;             /* the worst one's index */
     uint64_t launches, violated; /* how many the rule was held to, how many broke it */
     const char *message;         /* one sentence: the value, the bound */

@@ -47,12 +47,6 @@ extern const struct cli_command *const cli_commands[];
 int cli_parse(const struct cli_command *command, int argc, char **argv, const char **values,
               int *status);
 
-/* Appends an option's names as the help shows them: "-k, --kernels FILTER". */
-void cli_add_option_names(const struct cli_option *option, struct gp_text *out);
-
-/* The command of that name, NULL where there is none. */
-const struct cli_command *cli_find_command(const char *name);
-
 /* The name of the command that was perhaps meant; NULL: none is near. */
 const char *cli_nearest_command(const char *word);
 

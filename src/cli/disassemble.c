@@ -8,9 +8,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <spawn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -122,7 +122,7 @@ const size_t cli_foreign_count = sizeof(cli_foreign_options) / sizeof(cli_foreig
 #define NO_SEARCH "gpuprof counts work; compute-sanitizer and valgrind search for mistakes"
 
 /* Programs of these names are run by `gpuprof run NAME`. */
-const struct cli_foreign_word cli_foreign_words[] = {
+static const struct cli_foreign_word words[] = {
     {"diff", "perf, uftrace and go tool pprof", COMPARE},
     {"cmp comparison", "other profilers", COMPARE},
     {"open show view display print import load", "other profilers", SHOW},
@@ -149,7 +149,6 @@ const struct cli_foreign_word cli_foreign_words[] = {
     {"racecheck initcheck synccheck", "compute-sanitizer", NO_SEARCH},
     {"version", "perf", "did you mean 'gpuprof --version'?"},
 };
-const size_t cli_foreign_word_count = sizeof(cli_foreign_words) / sizeof(cli_foreign_words[0]);
 
 /* Whether `word` is one of those with blanks between them. */
 static bool is_one_of(const char *words, const char *word)
@@ -165,9 +164,9 @@ static bool is_one_of(const char *words, const char *word)
 
 const struct cli_foreign_word *cli_foreign_find_word(const char *word)
 {
-    for (size_t i = 0; i < cli_foreign_word_count; i++)
-        if (is_one_of(cli_foreign_words[i].words, word))
-            return &cli_foreign_words[i];
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (is_one_of(words[i].words, word))
+            return &words[i];
     return NULL;
 }
 

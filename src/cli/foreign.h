@@ -24,9 +24,6 @@ struct cli_foreign_word {
     const char *instead; /* as above, or a question */
 };
 
-extern const struct cli_foreign_word cli_foreign_words[];
-extern const size_t cli_foreign_word_count;
-
 /* NULL where the word is no such command. */
 const struct cli_foreign_word *cli_foreign_find_word(const char *word);
 

@@ -1,7 +1,6 @@
 #include "cli/group.h"
 
 #include "base/clock.h"
-#include "base/text.h"
 
 #include <fcntl.h>
 #include <limits.h>

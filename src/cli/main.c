@@ -16,7 +16,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_metrics, &cli_check,    &cli_baseline, &cli_thresholds, &cli_compare,
     &cli_history, &cli_help,     NULL};
 
-const struct cli_command *cli_find_command(const char *name)
+static const struct cli_command *find_command(const char *name)
 {
     for (size_t i = 0; cli_commands[i]; i++)
         if (strcmp(cli_commands[i]->name, name) == 0)
@@ -102,7 +102,7 @@ static int run_help(const struct cli_command *self, int argc, char **argv)
         gp_say("help explains one command: '%s' is one too many", argv[first + 1]);
         return CLI_USAGE;
     }
-    const struct cli_command *command = first < argc ? cli_find_command(argv[first]) : NULL;
+    const struct cli_command *command = first < argc ? find_command(argv[first]) : NULL;
     if (first < argc && !command)
         return complain_of_command(argv[first]);
     if (values[SCDOC]) {
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
         gp_text_add(&out, "gpuprof " GP_VERSION GP_COMMIT "\n");
         return cli_print(&out);
     }
-    const struct cli_command *command = cli_find_command(argv[1]);
+    const struct cli_command *command = find_command(argv[1]);
     if (command)
         return command->run(command, argc - 1, argv + 1);
     return run_without_word(argc, argv);

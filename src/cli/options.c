@@ -155,7 +155,8 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, const ch
     return at;
 }
 
-void cli_add_option_names(const struct cli_option *option, struct gp_text *out)
+/* "-k, --kernels FILTER" */
+static void add_option_names(const struct cli_option *option, struct gp_text *out)
 {
     if (option->letter)
         gp_text_addf(out, "-%c, ", option->letter);
@@ -175,7 +176,7 @@ static void add_option_help(const struct cli_option *option, struct gp_text *out
 {
     size_t begin = out->length;
     gp_text_add(out, option->letter ? "  " : "      ");
-    cli_add_option_names(option, out);
+    add_option_names(option, out);
     bool fits = out->length - begin < HELP_COLUMN;
     if (!fits)
         gp_text_add(out, "\n");

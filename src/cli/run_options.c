@@ -13,11 +13,9 @@
 #include "cli/run_metrics.h"
 #include "report/view.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- a wrong option is said before the program starts ---------------------------------------- */
 

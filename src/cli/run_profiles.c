@@ -2,7 +2,6 @@
 
 #include "base/pattern.h"
 #include "base/text.h"
-#include "profile/head.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -9,9 +9,7 @@
 #include "base/text.h"
 #include "report/colour.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

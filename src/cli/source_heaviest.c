@@ -3,7 +3,6 @@
 #include "report/layout.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MOST_LINES 4

@@ -11,7 +11,6 @@
 #include "profile/reader.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FROM, MARGIN, OPTION_COUNT };

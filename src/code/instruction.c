@@ -62,12 +62,6 @@ static const struct shape {
 #undef SHAPE
 };
 
-static const char *const names[] = {
-#define GP_OP(name) #name,
-    GP_OPS
-#undef GP_OP
-};
-
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* The number of the first row that may fit an opcode by its nine bits, plus one; 0: not searched
@@ -299,9 +293,4 @@ bool gp_instruction_is_counted_branch(const void *word)
     default:
         return false;
     }
-}
-
-const char *gp_op_name(enum gp_op op)
-{
-    return op < GP_OP_COUNT ? names[op] : "";
 }

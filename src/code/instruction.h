@@ -129,7 +129,4 @@ bool gp_instruction_leaves(const void *word, size_t at, size_t size, int cc);
 /* True for those that CUPTI counts as branches. */
 bool gp_instruction_is_counted_branch(const void *word);
 
-/* "FADD", for messages and tests. */
-const char *gp_op_name(enum gp_op op);
-
 #endif

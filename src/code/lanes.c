@@ -1,22 +1,62 @@
 #include "code/lanes.h"
 
 #include "code/instruction.h"
+#include "code/paths.h"
 #include "code/two_sides.h"
 
 #define SET(op) (UINT64_C(1) << (op))
 
-static bool is_counted_access(const void *word, int cc)
+static const char *at(const struct gp_paths *p, size_t n)
+{
+    return (const char *)p->code + n * GP_INSTRUCTION_BYTES;
+}
+
+static bool is_counted_access(const struct gp_paths *p, size_t n)
 {
     const uint64_t counted = SET(GP_OP_LDG) | SET(GP_OP_STG) | SET(GP_OP_ATOMG) | SET(GP_OP_RED) |
                              SET(GP_OP_LDS) | SET(GP_OP_STS) | SET(GP_OP_ATOMS);
-    return counted & SET(gp_instruction_decode(word, cc).op);
+    return counted & SET(gp_instruction_decode(at(p, n), p->cc).op);
+}
+
+static size_t ways_to(const struct gp_paths *p, size_t n)
+{
+    return p->starts[n + 1] - p->starts[n];
+}
+
+/* The instructions of a stretch run as often as each other, with the same lanes. */
+static bool begins_stretch(const struct gp_paths *p, size_t n)
+{
+    return n == 0 || ways_to(p, n) != 1 || p->list[p->starts[n]] + 1 != n ||
+           gp_instruction_flow(at(p, n - 1)) != GP_FLOW_ON;
+}
+
+/* A stretch that computes tells by one of its instructions how often it ran: a whole warp may go
+ * round it, and the branch is counted in as many lanes. All threads run the first one. */
+static bool tells_lanes(const struct gp_paths *p)
+{
+    bool computes = false, counted = false;
+    for (size_t n = 0; n < p->count; n++) {
+        const char *word = at(p, n);
+        const bool under_predicate = gp_is_under_predicate(word), access = is_counted_access(p, n);
+        if (under_predicate && !access)
+            return false;
+        if (begins_stretch(p, n)) {
+            if (computes && !counted)
+                return false;
+            computes = false;
+            counted = ways_to(p, n) == 0; /* the first one, or no thread comes there */
+        }
+        computes = computes || gp_instruction_flow(word) == GP_FLOW_ON;
+        counted = counted || (access && !under_predicate) || gp_instruction_is_counted_branch(word);
+    }
+    return !computes || counted;
 }
 
 bool gp_code_tells_lanes(const void *code, size_t size, int cc)
 {
-    const char *begin = code;
-    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
-        if (gp_is_under_predicate(begin + at) && !is_counted_access(begin + at, cc))
-            return false;
-    return true;
+    struct gp_paths *p = gp_paths_open(code, size, cc);
+    const bool tells = p && tells_lanes(p);
+    if (p)
+        gp_paths_close(p);
+    return tells;
 }

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False where another instruction runs under a predicate: a condition that became no branch. `code`
- * is that of a function, of compute capability cc / 10, 7.0 or later. */
+/* False where another instruction runs under a predicate, a condition that became no branch; and
+ * where a branch goes round instructions of which none is counted. `code` is that of a function, of
+ * compute capability cc / 10, 7.0 or later. */
 bool gp_code_tells_lanes(const void *code, size_t size, int cc);
 
 #endif

@@ -2,8 +2,6 @@
 
 #include "code/word_flow.h"
 
-#include <string.h>
-
 /* Opcodes by their nine bits, beside those of word_flow.h. */
 enum {
     FIRST_SPECIAL = 0x100, /* FLO, BREV, FCHK, conversions, MUFU, POPC */
@@ -24,7 +22,6 @@ enum {
 };
 
 #define SCOREBOARDS 6u
-#define NO_SCOREBOARD 7u
 
 static enum gp_awaited kind_of_other(const uint64_t word[2], unsigned opcode)
 {

@@ -26,10 +26,6 @@
 bool launch_state_after(enum gp_launch_state state, enum gp_launch_event event,
                         enum gp_launch_state *after);
 
-/* "to identify"; "Its fingerprint is to be taken." */
-const char *launch_state_words(enum gp_launch_state state);
-const char *launch_state_sentence(enum gp_launch_state state);
-
 /* True where the hardware's counters are still to say whether the launch is like others. */
 static inline bool launch_awaits_hardware(enum gp_launch_state state)
 {

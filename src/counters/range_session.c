@@ -10,7 +10,6 @@
 
 #include "base/pages.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,8 @@
 
 #include <stddef.h>
 
-static const struct {
-    const char *words, *sentence;
-} states[] = {
-#define STATE(name, words, sentence) [GP_LAUNCH_##name] = {words, sentence},
+static const char *const states[] = {
+#define STATE(name, words, sentence) [GP_LAUNCH_##name] = words,
 #include "counters/states.def"
 };
 
@@ -20,16 +18,6 @@ static const struct {
 #define MOVE(from, event, to, sentence) {GP_LAUNCH_##from, GP_LAUNCH_##event, GP_LAUNCH_##to},
 #include "counters/states.def"
 };
-
-const char *launch_state_words(enum gp_launch_state state)
-{
-    return states[state].words;
-}
-
-const char *launch_state_sentence(enum gp_launch_state state)
-{
-    return states[state].sentence;
-}
 
 bool launch_state_after(enum gp_launch_state state, enum gp_launch_event event,
                         enum gp_launch_state *after)
@@ -49,5 +37,5 @@ void gp_launch_move(enum gp_launch_state *state, enum gp_launch_event event)
     if (!launch_state_after(*state, event, state))
         gp_say_limited(&said, 1,
                        "a fault of gpuprof: a launch that is %s has no move %d; please report it",
-                       states[*state].words, (int)event);
+                       states[*state], (int)event);
 }

@@ -1,7 +1,6 @@
 #include "gate/threads.h"
 
 #include "base/cancel.h"
-#include "gate/gate.h"
 #include "gate/inside.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "cuda/wait.h"
-#include "gate/gate.h"
 #include "gate/inside.h"
 
 #include <pthread.h>

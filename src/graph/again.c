@@ -2,8 +2,6 @@
  * memory that it found, to be measured. Afterwards memory is as the graph left it. */
 #include "graph/inside.h"
 
-#include "graph/graphs.h"
-
 /* Launches in a row. */
 #define MOST_IN_VAIN 3
 #define OUT_OF_ROOM GP_REASON_TEXT(GRAPH_NOT_REPEATABLE, "the graph's nodes use too many addresses")

@@ -2,7 +2,6 @@
  * clone. */
 #include "graph/inside.h"
 
-#include "graph/allocations.h"
 #include "memory/modules.h"
 
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "graph/inside.h"
 
 #include "base/mix.h"
-#include "graph/graphs.h"
 #include "launch/kernels.h"
 #include "launch/selection.h"
 

@@ -8,9 +8,7 @@
 #include "launch/session.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct gp_graph {
     CUgraphExec exec; /* the key */

@@ -2,7 +2,6 @@
 #include "graph/inside.h"
 
 #include "gate/waits.h"
-#include "graph/graphs.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
 

@@ -3,7 +3,6 @@
  * in the addresses of copies and fills, the one is replaced by the other. */
 #include "graph/inside.h"
 
-#include "graph/allocations.h"
 #include "launch/kernels.h"
 #include "memory/buffers.h"
 

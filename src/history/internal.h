@@ -21,9 +21,4 @@ bool gp_sql_failed(const struct gp_history *h, char *why, size_t why_size);
 sqlite3_stmt *gp_sql_prepare(const struct gp_history *h, const char *sql, char *why,
                              size_t why_size);
 
-/* The last `count` runs of a filter, behind `skip` newer ones: a table of the connection's own. */
-struct gp_history_filter;
-bool gp_sql_choose_runs(const struct gp_history *h, const struct gp_history_filter *filter,
-                        unsigned skip, unsigned count, char *why, size_t why_size);
-
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool gp_sql_choose_runs(const struct gp_history *h, const struct gp_history_filter *filter,
+/* The last `count` runs of a filter, behind `skip` newer ones: a table of the connection's own. */
+static bool choose_runs(const struct gp_history *h, const struct gp_history_filter *filter,
                         unsigned skip, unsigned count, char *why, size_t why_size)
 {
     if (sqlite3_exec(h->db,
@@ -179,7 +180,7 @@ bool gp_history_side(struct gp_history *h, const struct gp_history_filter *filte
                      unsigned count, struct gp_side *side, char *why, size_t why_size)
 {
     const struct reading r = {.h = h, .side = side, .why = why, .why_size = why_size};
-    if (!gp_sql_choose_runs(h, filter, skip, count, why, why_size) ||
+    if (!choose_runs(h, filter, skip, count, why, why_size) ||
         !each_row(&r,
                   "SELECT gpu, chip, cc_major, cc_minor, driver, gpuprof FROM chosen JOIN run ON "
                   "id = chosen.run ORDER BY id",
@@ -230,7 +231,7 @@ static void add_run(sqlite3_stmt *s, int id, struct gp_text *out)
 bool gp_history_list(struct gp_history *h, const struct gp_history_filter *filter, unsigned count,
                      struct gp_text *out, char *why, size_t why_size)
 {
-    if (!gp_sql_choose_runs(h, filter, 0, count, why, why_size))
+    if (!choose_runs(h, filter, 0, count, why, why_size))
         return false;
     sqlite3_stmt *s = gp_sql_prepare(
         h,
@@ -261,7 +262,7 @@ bool gp_history_list_metric(struct gp_history *h, const struct gp_history_filter
                             const char *kernel, const char *metric, const char *unit,
                             unsigned count, struct gp_text *out, char *why, size_t why_size)
 {
-    if (!gp_sql_choose_runs(h, filter, 0, count, why, why_size))
+    if (!choose_runs(h, filter, 0, count, why, why_size))
         return false;
     sqlite3_stmt *s = gp_sql_prepare(
         h,

@@ -39,18 +39,6 @@ void gp_copies_to(CUdeviceptr to, uint64_t bytes, CUstream stream)
     gp_launch_before_write(to, bytes, stream);
 }
 
-void gp_copies_2d(const CUDA_MEMCPY2D_v2 *copy, uint64_t bytes, CUstream stream)
-{
-    (void)bytes;
-    gp_writes_2d(copy, stream);
-}
-
-void gp_copies_3d(const CUDA_MEMCPY3D_v2 *copy, uint64_t bytes, CUstream stream)
-{
-    (void)bytes;
-    gp_writes_3d(copy, stream);
-}
-
 void gp_copies_elsewhere(const void *to, uint64_t bytes, CUstream stream)
 {
     (void)to;
@@ -70,14 +58,16 @@ static CUdeviceptr on_device(CUmemorytype type, CUdeviceptr to)
     return type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED ? to : 0;
 }
 
-void gp_writes_2d(const CUDA_MEMCPY2D_v2 *copy, CUstream stream)
+void gp_copies_2d(const CUDA_MEMCPY2D_v2 *copy, uint64_t bytes, CUstream stream)
 {
+    (void)bytes;
     if (copy)
         gp_writes(on_device(copy->dstMemoryType, copy->dstDevice), stream);
 }
 
-void gp_writes_3d(const CUDA_MEMCPY3D_v2 *copy, CUstream stream)
+void gp_copies_3d(const CUDA_MEMCPY3D_v2 *copy, uint64_t bytes, CUstream stream)
 {
+    (void)bytes;
     if (copy)
         gp_writes(on_device(copy->dstMemoryType, copy->dstDevice), stream);
 }

@@ -10,8 +10,6 @@
 CUcontext gp_writer(CUstream stream);
 
 void gp_writes(CUdeviceptr to, CUstream stream);
-void gp_writes_2d(const CUDA_MEMCPY2D_v2 *copy, CUstream stream);
-void gp_writes_3d(const CUDA_MEMCPY3D_v2 *copy, CUstream stream);
 /* A copy or a fill of so many bytes from the address on; 0: they do not lie side by side. To be
  * followed by gp_launch_after_write. */
 void gp_copies_to(CUdeviceptr to, uint64_t bytes, CUstream stream);

@@ -6,7 +6,6 @@
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/session.h"
-#include "launch/timed.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,6 +1,4 @@
-#include "launch/contexts.h"
 
-#include "base/added_time.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/inside.h"

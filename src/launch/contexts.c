@@ -1,17 +1,14 @@
 #include "launch/contexts.h"
 
-#include "base/added_time.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/inside.h"
-#include "launch/kernels.h"
 #include "memory/divided.h"
 #include "memory/retired.h"
 #include "memory/sharing.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <utlist.h>
 

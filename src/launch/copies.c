@@ -3,7 +3,6 @@
 #include "base/floating.h"
 #include "gate/captures.h"
 #include "launch/inside.h"
-#include "launch/window.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "counters/states.h"
 #include "cuda/wait.h"
 #include "gate/waits.h"
-#include "launch/session.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
 #include "memory/sharing.h"
@@ -270,7 +269,9 @@ CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *ca
     return result;
 }
 
-double deferred_charge(struct gp_context *c)
+/* The most seconds that our own work in front of launches may have taken of a wait for the context,
+ * which is idle now; the rest was the program's. Each launch is asked once. */
+static double charge_of(struct gp_context *c)
 {
     double ms = 0;
     struct gp_measurement *m;
@@ -284,7 +285,7 @@ double deferred_charge(struct gp_context *c)
 
 void leave_wait_to_program(struct gp_context *c, double waited)
 {
-    const double charge = deferred_charge(c);
+    const double charge = charge_of(c);
     gp_added_less(fmax(0, waited - charge));
     gp_added_beside(fmax(0, charge - waited));
 }

@@ -16,7 +16,6 @@
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/session.h"
-#include "launch/tool.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -1,5 +1,4 @@
 #include "gate/waits.h"
-#include "launch/contexts.h"
 #include "launch/inside.h"
 #include "memory/sharing.h"
 

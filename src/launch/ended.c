@@ -10,7 +10,6 @@
 #include "base/futex.h"
 #include "base/stack.h"
 #include "gate/internal_work.h"
-#include "launch/session.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -1339,10 +1339,6 @@ CUresult launch_with_copies(struct gp_measurement *m, const struct gp_launch *ca
  * and nothing is being captured in it. */
 double deferred_wait(struct gp_context *c);
 
-/* The most seconds that our own work in front of launches may have taken of a wait for the context,
- * which is idle now; the rest was the program's. Each launch is asked once. */
-double deferred_charge(struct gp_context *c);
-
 /* A wait of so many seconds for the context, which is idle now, was the program's, but for the work
  * of ours in front of its launches: that is added, and where the program itself has waited for it
  * counts as work beside. */
@@ -1458,7 +1454,7 @@ void timed_end(void);
 struct gp_timed_launch {
     struct gp_record record; /* its kernel's name is its own; no counters yet */
     CUevent before, start, end;
-    bool has_before; /* `before` stands directly in front of `start`: nothing is between them */
+    bool has_before; /* `before` and `start` stood in line before the GPU came there */
     bool behind;     /* it may stand behind work that may hold its stream up */
     bool shared;     /* another launch may stand between its events, from another thread */
     bool may_load;   /* the driver may have loaded its code between the events */

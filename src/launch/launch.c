@@ -14,7 +14,6 @@
 #include "launch/selection.h"
 #include "launch/session.h"
 #include "launch/timed.h"
-#include "launch/window.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */

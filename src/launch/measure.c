@@ -5,18 +5,13 @@
 #include "launch/selection.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "counters/states.h"
 #include "cuda/cupti.h"
 #include "gate/captures.h"
-#include "gate/waits.h"
 #include "launch/session.h"
 #include "launch/timed.h"
 #include "memory/buffers.h"
 #include "memory/modules.h"
-
-#include <math.h>
-#include <string.h>
 
 /* Launches of one kernel and configuration that take turns by themselves; afterwards, launches one
  * after the other that take the same. */

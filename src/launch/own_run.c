@@ -5,7 +5,6 @@
 #include "gate/waits.h"
 #include "launch/inside.h"
 #include "launch/kernels.h"
-#include "launch/session.h"
 
 #include <math.h>
 

@@ -3,14 +3,12 @@
 #include "launch/inside.h"
 #include "launch/kernels.h"
 
-#include "base/added_time.h"
 #include "base/log.h"
 #include "cuda/cupti.h"
 #include "gate/waits.h"
 #include "launch/session.h"
 #include "launch/timed.h"
 
-#include <math.h>
 #include <stdatomic.h>
 
 /* Waits that were shorter tell nothing. */

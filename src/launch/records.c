@@ -4,7 +4,6 @@
 
 #include "base/added_time.h"
 #include "base/clock.h"
-#include "counters/states.h"
 
 #include <math.h>
 #include <stdlib.h>

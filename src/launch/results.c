@@ -10,8 +10,6 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "counters/code_counts.h"
-#include "launch/copies.h"
-#include "launch/selection.h"
 #include "profile/code_lines.h"
 #include "profile/writer.h"
 #include "report/colour.h"
@@ -26,7 +24,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Kernels in the report at exit; the profile has them all. */

@@ -10,10 +10,7 @@
 #include "cuda/driver.h"
 #include "gate/internal_work.h"
 #include "gate/threads.h"
-#include "launch/copies.h"
 #include "launch/inside.h"
-#include "launch/selection.h"
-#include "launch/timed.h"
 #include "report/printing.h"
 #include "report/progress.h"
 

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "gate/captures.h"
 #include "launch/inside.h"
-#include "launch/session.h"
-#include "launch/tool.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -228,13 +226,14 @@ static bool record_event(const struct gp_timing *t, CUevent event)
     return gp_event_record(event, t->call->stream, t->call->per_thread_stream) == CUDA_SUCCESS;
 }
 
-static bool has_started(const struct gp_timed_launch *l)
+/* CUDA_ERROR_UNKNOWN beside a capture, which a question would end. */
+static CUresult query(CUevent event)
 {
     if (!gp_captures_hold_off())
-        return false;
-    bool started = gp_cuda.cuEventQuery(l->start) != CUDA_ERROR_NOT_READY;
+        return CUDA_ERROR_UNKNOWN;
+    const CUresult result = gp_cuda.cuEventQuery(event);
     gp_captures_let_begin();
-    return started;
+    return result;
 }
 
 static void note_blocking(const struct gp_timing *t)
@@ -258,6 +257,8 @@ void gp_timing_starts(struct gp_timing *t)
     t->launching = gp_clock_seconds();
     l->has_before = l->has_before && t->pause_ns && record_event(t, l->before);
     t->started = record_event(t, l->start);
+    /* The GPU may have waited for a host that was held up between the two. */
+    l->has_before = l->has_before && query(l->before) == CUDA_ERROR_NOT_READY;
 }
 
 void gp_timing_stops(struct gp_timing *t, CUresult result)
@@ -272,7 +273,7 @@ void gp_timing_stops(struct gp_timing *t, CUresult result)
         return;
     }
     /* Asked before the other event is recorded: the GPU goes on meanwhile. */
-    l->late = has_started(l);
+    l->late = query(l->start) == CUDA_SUCCESS;
     if (!record_event(t, l->end))
         t->not_timed = NO_EVENT;
 }

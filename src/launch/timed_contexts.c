@@ -3,10 +3,8 @@
 #include "counters/collector.h"
 #include "cuda/green.h"
 #include "gate/captures.h"
-#include "launch/contexts.h"
 #include "launch/inside.h"
 #include "launch/timed.h"
-#include "launch/tool.h"
 
 #include <math.h>
 #include <stdlib.h>

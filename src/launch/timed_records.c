@@ -48,13 +48,11 @@ static void note_early(struct gp_timed_context *c, struct gp_timed_launch *l)
     }
 }
 
-/* The least time of two events with nothing between them is part of each time. Where the GPU came
- * to the second one before the host had launched the kernel, it may have waited for that one. */
+/* The least time of two events with nothing between them is part of each time. */
 static double read_ms(struct gp_timed_context *c, const struct gp_timed_launch *l)
 {
     float empty, all;
-    if (l->has_before && !l->late &&
-        gp_cuda.cuEventElapsedTime(&empty, l->before, l->start) == CUDA_SUCCESS &&
+    if (l->has_before && gp_cuda.cuEventElapsedTime(&empty, l->before, l->start) == CUDA_SUCCESS &&
         (c->empty_ms == 0 || empty < c->empty_ms))
         c->empty_ms = empty;
     if (gp_cuda.cuEventElapsedTime(&all, l->start, l->end) != CUDA_SUCCESS)

@@ -8,7 +8,6 @@
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/inside.h"
-#include "launch/session.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

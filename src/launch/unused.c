@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "launch/inside.h"
-#include "launch/session.h"
 
 #include <dlfcn.h>
 #include <errno.h>

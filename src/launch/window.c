@@ -16,7 +16,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* Moments and times are nanoseconds of gp_clock_ns; 0: none. */
 static struct {

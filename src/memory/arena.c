@@ -5,10 +5,7 @@
 #include "memory/inside.h"
 
 #include "base/host_memory.h"
-#include "memory/budget.h"
 #include "memory/work.h"
-
-#include <string.h>
 
 /* Memory is had in pieces of this size, so that a little more is not a new allocation each time. */
 #define STEP_BYTES ((uint64_t)2 << 20)

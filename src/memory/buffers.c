@@ -3,7 +3,6 @@
 #include "cuda/green.h"
 #include "memory/modules.h"
 #include "memory/sharing.h"
-#include "memory/surfaces.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 /* Divided memory in a snapshot: the parts of it that a launch saves, and its writes, which the
  * digests show. */
-#include "memory/divided.h"
 
 #include "memory/inside.h"
 

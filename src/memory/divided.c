@@ -529,7 +529,7 @@ static CUresult make_bits(struct gp_digests *g, uint64_t units)
     return result;
 }
 
-CUresult digests_answer(struct gp_digests *g)
+static CUresult make_answer(struct gp_digests *g)
 {
     if (g->answer)
         return CUDA_SUCCESS;
@@ -596,8 +596,8 @@ static bool check(struct gp_snapshot *s, struct gp_divided *d, bool *changed, st
     const double began = gp_clock_seconds();
     if (!driver_worked(make_digests(d), why) ||
         !driver_worked(make_bits(&s->digests, s->digests.checked), why) ||
-        !driver_worked(digests_answer(&s->digests), why) ||
-        !driver_worked(start_check(s, d), why) || !driver_worked(fetch_check(s, &answer), why))
+        !driver_worked(make_answer(&s->digests), why) || !driver_worked(start_check(s, d), why) ||
+        !driver_worked(fetch_check(s, &answer), why))
         return false;
     *changed = answer.changed != 0;
     s->digests.seconds += gp_clock_seconds() - began;

@@ -372,8 +372,6 @@ struct gp_digests {
     uint64_t launches; /* that have asked whether that is too much */
 };
 
-/* Makes the answer. */
-CUresult digests_answer(struct gp_digests *g);
 void digests_free(struct gp_digests *g, bool context_alive);
 
 /* Brings its digests up to date, in one read of it; *changed becomes true where some were not. The
@@ -761,11 +759,6 @@ bool divide_each_part(struct gp_snapshot *s, const struct gp_divided *d, divide_
 bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why);
 /* The copy of the launch at hand gets all that is known of its divided memory. */
 bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy);
-
-/* Copies the segments of the list that were not copied yet, and follows the pointers in them to the
- * ranges of a table; NULL: follows none. */
-CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
-                           const struct gp_lookup *follow);
 
 /* Follows the pointers in a list of segments, each its own copy, to the ranges of a lookup: those
  * that are found are in the answer (memory/work.h). Nothing is written. */

@@ -123,8 +123,10 @@ static bool take_room_for_reached(struct gp_snapshot *s, struct gp_reason *why)
     return true;
 }
 
-CUresult snapshot_copy_new(struct gp_snapshot *s, struct gp_segments *list,
-                           const struct gp_lookup *follow)
+/* Copies the segments of the list that were not copied yet, and follows the pointers in them to the
+ * ranges of a table; NULL: follows none. */
+static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list,
+                         const struct gp_lookup *follow)
 {
     if (list->units_done == list->units)
         return CUDA_SUCCESS;
@@ -147,7 +149,7 @@ bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_
     list->units_done = 0;
     bool searched = driver_worked(answer_clear(&s->own), why) &&
                     driver_worked(lookup_update(lookup, ranges, s->own.stream), why) &&
-                    driver_worked(snapshot_copy_new(s, list, lookup), why);
+                    driver_worked(copy_new(s, list, lookup), why);
     CUresult answered = answer_fetch(&s->own);
     return searched && driver_worked(answered, why);
 }
@@ -181,10 +183,9 @@ static bool copy_reached(struct gp_snapshot *s, const struct gp_lookup *follow,
                          struct gp_reason *why)
 {
     if (!take_room_for_reached(s, why) ||
-        !driver_worked(s->parts_known && !follow ? save_parts(s)
-                                                 : snapshot_copy_new(s, &s->restored, follow),
-                       why) ||
-        !driver_worked(snapshot_copy_new(s, &s->watched, follow), why))
+        !driver_worked(
+            s->parts_known && !follow ? save_parts(s) : copy_new(s, &s->restored, follow), why) ||
+        !driver_worked(copy_new(s, &s->watched, follow), why))
         return false;
     if (!s->arrays_saved && !driver_worked(arrays_save(&s->arrays, GP_BEFORE, s->own.stream), why))
         return false;

@@ -1,4 +1,3 @@
-#include "memory/budget.h"
 #include "memory/inside.h"
 
 #define NO_STAND_IN \

@@ -7,7 +7,6 @@
 #include "memory/inside.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Copies in the log. A batch that is spoilt is lost as a whole: so after one few are logged, and
  * twice as many behind each batch that was verified. */

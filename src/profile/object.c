@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void gp_object_put(struct gp_object *o, json_t *into, const char *key, json_t *value)

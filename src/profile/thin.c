@@ -4,7 +4,6 @@
 #include "profile/writer_inside.h"
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/path.h"
 #include "profile/claim.h"
 #include "profile/reader.h"
@@ -14,7 +13,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

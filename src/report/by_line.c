@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "code/instruction.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "report/sources.h"
 
 #include <math.h>
-#include <string.h>
 
 static json_t *number(double value)
 {

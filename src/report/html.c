@@ -7,7 +7,6 @@
 #include "report/whole.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* src/report/page, as one text before the data and one behind them (see Makefile). */
 extern const char gp_page_head[], gp_page_head_end[], gp_page_tail[], gp_page_tail_end[];

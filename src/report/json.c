@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 /* The length of the UTF-8 letter that begins here, 0 where none does; its number in *point. */
 static size_t letter(const unsigned char *s, uint32_t *point)

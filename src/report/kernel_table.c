@@ -5,7 +5,6 @@
 #include "report/stalls.h"
 #include "report/units.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

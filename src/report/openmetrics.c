@@ -3,7 +3,6 @@
 #include "report/rows.h"
 #include "report/whole.h"
 
-#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <string.h>

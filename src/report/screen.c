@@ -9,9 +9,7 @@
 #include "report/units.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* So many lines of each kind keep the whole within a screen of 60. */

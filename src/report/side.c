@@ -10,7 +10,6 @@
 #include "report/rows.h"
 #include "report/units.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

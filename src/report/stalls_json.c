@@ -7,7 +7,6 @@
 #include "report/stalls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_LINES 200
 #define MOST_INSTRUCTIONS 50

@@ -4,9 +4,7 @@
 #include "report/origin.h"
 #include "report/units.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

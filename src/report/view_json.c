@@ -7,7 +7,6 @@
 #include "report/stalls_json.h"
 
 #include <math.h>
-#include <string.h>
 
 static json_t *number(double value)
 {

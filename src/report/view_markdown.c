@@ -10,9 +10,7 @@
 #include "report/units.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_ROWS 50 /* where nothing else is said */

@@ -196,8 +196,13 @@ static inline bool expect_same(const struct gp_instruction *a, const struct gp_i
 
 static inline void expect_describe(char *out, size_t size, const struct gp_instruction *i)
 {
-    snprintf(out, size, "%s, %u bytes, %ux%ux%u%s of kind %d", gp_op_name(i->op), i->bytes, i->m,
-             i->n, i->k, i->sparse ? " sparse" : "", i->numbers);
+    static const char *const names[] = {
+#define GP_OP(name) #name,
+        GP_OPS
+#undef GP_OP
+    };
+    snprintf(out, size, "%s, %u bytes, %ux%ux%u%s of kind %d", names[i->op], i->bytes, i->m, i->n,
+             i->k, i->sparse ? " sparse" : "", i->numbers);
 }
 
 #endif

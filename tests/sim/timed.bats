@@ -159,6 +159,12 @@ all_timed() {
     [ "$(launches | grep -c '"doubt_ms":0.0,')" -eq 0 ]
 }
 
+@test "two events between which the host was held up do not say how long an event takes" {
+    # The GPU comes to the second one so late that it has not done so when the kernel is launched.
+    GPUSIM_FAULTS=heldevent=2,slowmarks GPUPROF_METRICS=duration profiled "$programs/snippets_linked" in_place
+    all_timed 3
+}
+
 @test "the attributes of a kernel are those at each launch" {
     GPUPROF_METRICS=duration same_with_and_without "$programs/changes_linked" attributes
     [ "$(grep -o '"max_shared_dynamic":[0-9]*\|"shared_carveout":[0-9-]*' "$profile" | sort -u | wc -l)" -gt 2 ]

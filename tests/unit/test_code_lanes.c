@@ -37,6 +37,23 @@
         UNDER_P0(0x000000000000794d), 0x000fea0003800000 \
     }
 
+#define IF_OVER_ONE                            \
+    {                                          \
+        0x0000000000048947, 0x002fea0003800000 \
+    } /* @!P0 BRA */
+#define IF_OVER_TWO                            \
+    {                                          \
+        0x0000000000088947, 0x002fea0003800000 \
+    } /* @!P0 BRA */
+#define IF_BACK_ONE                            \
+    {                                          \
+        0xfffffffc00f88947, 0x002fea000383ffff \
+    } /* @!P0 BRA */
+#define STORE                                  \
+    {                                          \
+        0x0000000402007986, 0x000fe2000c101904 \
+    } /* STG.E */
+
 #define TELLS(...)                            \
     tells((const uint64_t[][2]){__VA_ARGS__}, \
           sizeof((const uint64_t[][2]){__VA_ARGS__}) / GP_INSTRUCTION_BYTES)
@@ -67,12 +84,37 @@ static void accesses_and_branches_under_a_predicate(void **state)
     assert_true(TELLS(IF_EXIT, LOAD, ADD, IF_LOAD, EXIT));
 }
 
+/* A branch is counted in as many lanes, whether a whole warp takes it or not. */
+static void arithmetic_behind_a_branch(void **state)
+{
+    (void)state;
+    assert_false(TELLS(LOAD, IF_OVER_ONE, ADD, STORE, EXIT));
+    assert_false(TELLS(LOAD, IF_OVER_ONE, ADD, EXIT));
+    assert_true(TELLS(LOAD, IF_OVER_ONE, LOAD, ADD, STORE, EXIT));
+    assert_true(TELLS(LOAD, IF_OVER_ONE, STORE, EXIT));
+    assert_false(TELLS(LOAD, IF_EXIT, ADD, EXIT));
+    assert_true(TELLS(LOAD, IF_EXIT, ADD, STORE, EXIT));
+    /* An access under a predicate does not tell how often it was come by. */
+    assert_false(TELLS(LOAD, IF_OVER_TWO, ADD, IF_LOAD, STORE, EXIT));
+    assert_true(TELLS(LOAD, IF_OVER_TWO, ADD, LOAD, STORE, EXIT));
+}
+
+/* A loop ends in a branch; behind it all threads go on. */
+static void a_loop(void **state)
+{
+    (void)state;
+    assert_true(TELLS(LOAD, ADD, IF_BACK_ONE, EXIT));
+    assert_true(TELLS(LOAD, ADD, IF_BACK_ONE, STORE, EXIT));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_predicates),
         cmocka_unit_test(arithmetic_under_a_predicate),
         cmocka_unit_test(accesses_and_branches_under_a_predicate),
+        cmocka_unit_test(arithmetic_behind_a_branch),
+        cmocka_unit_test(a_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

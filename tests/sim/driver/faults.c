@@ -97,6 +97,13 @@ double gpusim_fault_launch_ms(void)
            (counted_fault("heldlong", &longer) ? 0.1 : 0);
 }
 
+bool gpusim_fault_event_held_up(void)
+{
+    static atomic_ulong events;
+
+    return counted_fault("heldevent", &events);
+}
+
 bool gpusim_fault_mark_waits(void)
 {
     static atomic_uint marks;

@@ -11,6 +11,7 @@
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
  *   slowhost            the host needs so long for a launch that the GPU is through with the stream
+ *   heldevent=N         so long for the Nth event that it records in a stream, and 0.1 ms longer
  *   capturefirst        the first ten events of a whole context come behind the beginning of a
  *                       capture, if a thread begins one within 20 ms
  *   olddriver           the driver calls itself CUDA 11.4; olddriver=12: CUDA 12.8
@@ -53,6 +54,9 @@ bool gpusim_fault_allocation(void);
 
 /* Counts an event of a whole context; true when a capture may begin before it. */
 bool gpusim_fault_mark_waits(void);
+
+/* Counts an event in a stream; true where the host is held up before it. */
+bool gpusim_fault_event_held_up(void);
 
 /* Counts a run of a program's kernel: the milliseconds that it takes longer. */
 double gpusim_fault_launch_ms(void);

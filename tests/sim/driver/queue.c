@@ -270,6 +270,11 @@ void gpusim_event_stands(CUevent event)
     barrier->references++;
 }
 
+void gpusim_time_passes(double ms)
+{
+    latest_done_ms += ms;
+}
+
 CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct gpusim_task *after,
                        struct gpusim_task **out)
 {
@@ -294,7 +299,8 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
         return CUDA_ERROR_OUT_OF_MEMORY;
     task->references = 1;
     task->context = stream->context;
-    task->submitted_ms = latest_done_ms;
+    /* Behind work that has not ended it stands in line already: other streams do not matter. */
+    task->submitted_ms = stream->head ? 0 : latest_done_ms;
     result = depend_on_default_stream(stream, task);
     if (result == CUDA_SUCCESS)
         result = depend(task, after);

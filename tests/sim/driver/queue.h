@@ -67,6 +67,9 @@ CUresult gpusim_submit(CUstream stream, const struct gpusim_work *work, struct g
 /* The event was recorded behind its task; the lock is held. */
 void gpusim_event_stands(CUevent event);
 
+/* The host does nothing for so long. Locked. */
+void gpusim_time_passes(double ms);
+
 /* Waits until it is done; the lock is held, and given up meanwhile. */
 void gpusim_task_wait(struct gpusim_task *task);
 void gpusim_task_release(struct gpusim_task *task);

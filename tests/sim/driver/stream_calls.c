@@ -350,6 +350,10 @@ static CUresult event_record(CUevent event, CUstream handle, unsigned flags, boo
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&gpusim_lock);
     stream = gpusim_stream(context, handle, per_thread, &result);
+    if (stream && !stream->capture && gpusim_fault_event_held_up()) {
+        gpusim_stream_wait(stream);
+        gpusim_time_passes(0.1);
+    }
     if (stream && stream->capture) {
         result = gpusim_capture_record(stream, event);
     } else if (stream) {

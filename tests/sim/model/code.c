@@ -112,13 +112,24 @@ uint32_t gpusim_code_offset(const struct gpusim_site *site)
 
 /* As on compute capability 9.0: words of four bytes from the next instruction on, the low eight
  * bits of their number at bit 16, the others from bit 34 on. */
-static void go_to_the_start(uint64_t word[2], uint32_t from)
+static void go_to(uint64_t word[2], int64_t words)
 {
-    const int64_t words = -((int64_t)from + GPUSIM_INSTRUCTION_BYTES) / 4;
     const uint64_t high = (uint64_t)(words >> 8);
 
     word[0] = (word[0] & 0xff00ffff) | (uint64_t)(words & 0xff) << 16 | high << 34;
     word[1] = (word[1] & ~UINT64_C(0x3ffff)) | (high >> 30 & 0x3ffff);
+}
+
+/* @!P0 over so many instructions; 0: to the start. */
+static void write_branch(uint64_t word[2], const struct gpusim_site *site)
+{
+    const int64_t here = gpusim_code_offset(site);
+
+    go_to(word, (site->size ? (int64_t)site->size * GPUSIM_INSTRUCTION_BYTES
+                            : -(here + GPUSIM_INSTRUCTION_BYTES)) /
+                    4);
+    if (site->size)
+        word[0] = (word[0] & ~UINT64_C(0xf000)) | 0x8000;
 }
 
 static void write_site(unsigned char *code, const struct gpusim_site *site)
@@ -127,8 +138,8 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
 
     memcpy(word, encodings[site->op], sizeof(word));
     if (site->op == GPUSIM_OP_BRANCH)
-        go_to_the_start(word, gpusim_code_offset(site));
-    if (site->op == GPUSIM_OP_PARAMETER) /* its offset among the constants: bits 38 to 53 */
+        write_branch(word, site);
+    else if (site->op == GPUSIM_OP_PARAMETER) /* its offset among the constants: bits 38 to 53 */
         word[0] |= (uint64_t)(FIRST_PARAMETER + 8 * (site->size - 1)) << 38;
     else if (site->size)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);

@@ -170,6 +170,9 @@ float gpusim_half(float value);
 
 /* Control flow. IF is a branch that lanes may take differently; the test itself costs one INT. */
 #define IF(t, condition) if (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition)))
+/* A branch over the `count` instructions behind it, which are not counted by themselves. */
+#define IF_SHORT(t, condition, count) \
+    if (gpusim_branch(t, GPUSIM_SITE_OF(GPUSIM_OP_BRANCH, 1, (count)), (condition)))
 #define EXIT(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_CONTROL), 1, true)
 #define SYNC(t)                                                  \
     do {                                                         \

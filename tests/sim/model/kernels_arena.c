@@ -14,7 +14,7 @@ static void arena_update(struct gpusim_thread *t)
     {
         INT(t, 3);
         uint32_t x = LDG(t, &a[i]);
-        IF(t, x & 1) INT(t, 4);
+        IF_SHORT(t, x & 1, 4) INT(t, 4);
         STG(t, &a[i], factor * x + shift);
     }
     EXIT(t);
@@ -34,7 +34,7 @@ static void arena_add(struct gpusim_thread *t)
         INT(t, 5);
         uint32_t sum = LDG(t, &a[i]);
         sum += LDG(t, &b[i]);
-        IF(t, sum & 1) INT(t, 4);
+        IF_SHORT(t, sum & 1, 4) INT(t, 4);
         STG(t, &c[i], sum + LDG(t, &c[i]));
     }
     EXIT(t);
