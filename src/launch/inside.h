@@ -268,15 +268,15 @@ bool tool_has_come(void);
 
 /* ---- the worth of measurements (worth.c) ----------------------------------------------------- */
 
-/* A group. All zero: no launch of it is known. */
-/* The groups of a kernel that were measured, by the size of their grids: in each class grids have
- * up to a tenth more blocks than in the class before. */
+/* Groups that differ in their grid alone, and were measured, by the size of that: in each class
+ * grids have up to a tenth more blocks than in the class before. */
 #define GP_SIZE_CLASSES 512
 struct gp_relatives {
     unsigned measured;
     uint64_t classes[GP_SIZE_CLASSES / 64]; /* a bit each: one was */
 };
 
+/* A group. All zero: no launch of it is known. */
 struct gp_worth {
     uint64_t launches;    /* that the program made */
     uint64_t taken;       /* of these, measured or about to be */
@@ -288,7 +288,7 @@ struct gp_worth {
     uint64_t first, last; /* numbers of launches among all: its first and its last one */
     double beginning;     /* gp_prices.first, as it was at the last one */
     unsigned size_class;
-    struct gp_relatives *relatives;    /* NULL: its kernel has no others */
+    struct gp_relatives *relatives;    /* NULL: it has none */
     struct gp_offer {                  /* to the rule, when the price was found */
         double again;                  /* how likely more launches come */
         double first_cost, first_gain; /* of the first measurement; no cost: it was made */
@@ -440,7 +440,6 @@ struct gp_kernel_worth {
     bool begun;   /* a launch of it was chosen that is counted in instrumented code */
     bool learned; /* the time that this took */
     bool wanted;  /* a group of it has no measurement */
-    struct gp_relatives relatives;
     uint64_t launches; /* of which the rule knows */
     uint64_t timed;    /* launches of which the time is known */
     double seconds;    /* that those took */

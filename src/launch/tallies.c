@@ -21,8 +21,16 @@ struct hashed_tally {
     UT_hash_handle hh;
 };
 
+/* Launches that differ in their grid alone make one row of a report, and stand for each other. */
+struct hashed_row {
+    struct gp_relatives relatives;
+    struct key key; /* without a grid */
+    UT_hash_handle hh;
+};
+
 struct named_kernel {
     struct hashed_tally *tallies;
+    struct hashed_row *rows;
     bool noted[GP_KERNEL_NOTES];
     struct gp_kernel_worth worth;
     UT_hash_handle hh;
@@ -90,6 +98,26 @@ static void append(struct gp_tally *tally)
 }
 
 /* Locked. NULL when out of memory. */
+static struct gp_relatives *relatives_of(struct named_kernel *kernel, const struct key *key)
+{
+    const struct key of_row = {.device = key->device,
+                               .configuration = gp_configuration_of_row(&key->configuration)};
+    struct hashed_row *row = NULL;
+    HASH_FIND(hh, kernel->rows, &of_row, sizeof(of_row), row);
+    if (row)
+        return &row->relatives;
+    row = calloc(1, sizeof(*row));
+    if (!row)
+        return NULL;
+    row->key = of_row;
+    HASH_ADD(hh, kernel->rows, key, sizeof(row->key), row);
+    if (row->hh.tbl)
+        return &row->relatives;
+    free(row);
+    return NULL;
+}
+
+/* Locked. NULL when out of memory. */
 static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
 {
     struct hashed_tally *t = calloc(1, sizeof(*t));
@@ -103,7 +131,7 @@ static struct gp_tally *make(struct named_kernel *kernel, const struct key *key)
     }
     struct gp_count *what = &t->tally.what;
     t->tally.kernel = &kernel->worth;
-    t->tally.worth.relatives = &kernel->worth.relatives;
+    t->tally.worth.relatives = relatives_of(kernel, key);
     t->tally.worth.size_class = worth_size_class(gp_blocks_of(key->configuration.grid));
     what->kernel = kernel->name;
     what->device = key->device;

@@ -125,6 +125,23 @@ static void each_configuration_is_sampled_by_itself(void **state)
     assert_int_equal(counted("shapes2").launches, 10);
 }
 
+/* Only launches that differ in their grid alone stand for each other, as in a row of a report. */
+static void other_blocks_and_devices_are_no_relatives(void **state)
+{
+    (void)state;
+    struct gp_configuration c = {.grid = {8, 1, 1}, .block = {32, 1, 1}};
+    const struct gp_relatives *const relatives = tally_of_kernel("family", 0, &c)->worth.relatives;
+    assert_non_null(relatives);
+    c.grid[1] = 7;
+    assert_ptr_equal(tally_of_kernel("family", 0, &c)->worth.relatives, relatives);
+    assert_ptr_not_equal(tally_of_kernel("family", 1, &c)->worth.relatives, relatives);
+    c.shared_dynamic = 1024;
+    assert_ptr_not_equal(tally_of_kernel("family", 0, &c)->worth.relatives, relatives);
+    c.shared_dynamic = 0;
+    c.block[0] = 64;
+    assert_ptr_not_equal(tally_of_kernel("family", 0, &c)->worth.relatives, relatives);
+}
+
 static void launches_that_are_taken_have_turns(void **state)
 {
     (void)state;
@@ -289,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_launch_is_taken_without_a_rule),
         cmocka_unit_test(each_configuration_is_sampled_by_itself),
+        cmocka_unit_test(other_blocks_and_devices_are_no_relatives),
         cmocka_unit_test(launches_that_are_taken_have_turns),
         cmocka_unit_test(a_handle_may_come_back_as_another_functions),
         cmocka_unit_test(no_launch_is_lost_between_threads),
