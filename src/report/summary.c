@@ -709,7 +709,9 @@ static void add_time(const struct gp_summary *s, struct gp_group *group, const s
     const struct gp_stat stat = {.count = sum->timed,
                                  .min = sum->shortest_ns / 1e9,
                                  .max = sum->longest_ns / 1e9,
-                                 .sum = sum->time_ns / 1e9};
+                                 .sum = sum->time_ns / 1e9,
+                                 .weighted = sum->time_ns / 1e9,
+                                 .weight = (double)sum->timed}; /* it is an amount */
     if (i < s->metric_count)
         gp_stat_merge(&group->stats[i], &stat, 1);
 }

@@ -438,6 +438,9 @@ static void sums_stand_for_launches_without_a_line(void **state)
     assert_true(fabs(g->stats[0].sum - 81e-6) < 1e-12);
     assert_true(fabs(g->stats[0].min - 0.5e-6) < 1e-12);
     assert_true(fabs(g->stats[0].max - 9e-6) < 1e-12);
+    double mean;
+    assert_true(gp_stat_mean(&g->stats[0], &mean));
+    assert_true(fabs(mean - 81e-6 / 41) < 1e-12); /* each of them counts alike */
     assert_true(fabs(gp_summary_measured_share(s) - 0.31) < 1e-9);
     /* Another process, which comes to its end: its counts replace the number so far. */
     gp_summary_settings(s, &settings);
