@@ -274,6 +274,19 @@ static struct gp_group *group_of(struct gp_summary *s, const struct gp_record *l
     return g ? &g->group : NULL;
 }
 
+static struct gp_group *known_group(const struct gp_summary *s, const struct gp_record *l)
+{
+    const struct shape shape = {.device = l->device, .configuration = l->configuration};
+    struct gp_text key = {0};
+    struct hashed_group *g = NULL;
+    gp_text_add_bytes(&key, (const char *)&shape, sizeof(shape));
+    gp_text_add_bytes(&key, l->kernel, strlen(l->kernel) + 1);
+    if (!key.failed)
+        HASH_FIND(hh, s->groups, key.data, key.length, g);
+    gp_text_free(&key);
+    return g ? &g->group : NULL;
+}
+
 static void count_skips(struct gp_summary *s, const char *kernel, struct gp_reason reason,
                         uint64_t launches)
 {
@@ -304,6 +317,13 @@ static void count_skips(struct gp_summary *s, const char *kernel, struct gp_reas
         k->skip.launches += launches;
     else
         s->other_skips += launches;
+}
+
+/* The limit leaves launches out by choice. */
+static void count_passed_over(struct gp_group *group, enum gp_cause why, uint64_t launches)
+{
+    if (group && why != GP_CAUSE_ADDED_LIMIT)
+        group->passed_over += launches;
 }
 
 static void count_work(struct gp_group *group, const struct gp_record *launch)
@@ -593,6 +613,8 @@ void gp_summary_launch(struct gp_summary *s, const struct gp_record *launch)
      */
     if (launch->counter_count > 0 || !launch->skipped.cause)
         add_metrics(s, group, launch);
+    else
+        count_passed_over(group, launch->skipped.cause, 1);
 }
 
 /* ORDER: the least mean that a deviation is held to. */
@@ -605,19 +627,6 @@ static const struct {
                     {"shared_efficiency", 10},
                     {"warp_execution_efficiency", 10},
                     {"dram_utilization", 0.1}};
-
-static const struct gp_group *known_group(const struct gp_summary *s, const struct gp_record *l)
-{
-    const struct shape shape = {.device = l->device, .configuration = l->configuration};
-    struct gp_text key = {0};
-    struct hashed_group *g = NULL;
-    gp_text_add_bytes(&key, (const char *)&shape, sizeof(shape));
-    gp_text_add_bytes(&key, l->kernel, strlen(l->kernel) + 1);
-    if (!key.failed)
-        HASH_FIND(hh, s->groups, key.data, key.length, g);
-    gp_text_free(&key);
-    return g ? &g->group : NULL;
-}
 
 static bool has_value(const struct gp_record *launch)
 {
@@ -680,10 +689,6 @@ static void add_readings(const struct gp_summary *s, struct gp_group *group,
 
 void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
 {
-    if (count->reason.cause) {
-        count_skips(s, count->kernel, count->reason, count->launches);
-        return;
-    }
     struct gp_record launch = {
         .index = UINT64_MAX, /* behind those that were recorded */
         .kernel = count->kernel,
@@ -691,6 +696,11 @@ void gp_summary_count(struct gp_summary *s, const struct gp_count *count)
         .configuration = count->configuration,
         .shared_carveout = -1,
     };
+    if (count->reason.cause) {
+        count_skips(s, count->kernel, count->reason, count->launches);
+        count_passed_over(known_group(s, &launch), count->reason.cause, count->launches);
+        return;
+    }
     note_device(s, count->device);
     struct gp_group *group = group_of(s, &launch);
     if (!group) {

@@ -62,6 +62,7 @@ struct gp_group {
     uint64_t recalled;     /* of those, launches for which another one's values stand */
     uint64_t recalled_all; /* of those, launches for which its hardware's stand, too */
     uint64_t of_graphs;    /* launches with a record, in CUDA graphs */
+    uint64_t passed_over;  /* launches without a value, for another reason than the limit */
     uint64_t replays;      /* times the kernel ran more than the program asked for */
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */

@@ -480,9 +480,14 @@ static void a_kernel_of_which_nothing_was_measured_is_counted(void **state)
     gp_text_clear(&out);
     gp_table_report(s, &options, &out);
     assert_int_equal(gp_summary_launches(s), 7);
+    assert_int_equal(gp_summary_group(s, 0)->passed_over, 5);
     assert_non_null(strstr(out.data, "0 of 7"));
     assert_non_null(strstr(out.data, "   no launch was measured: see NOT MEASURED\n"));
     assert_non_null(strstr(out.data, "   k, 7 launches: some reason\n"));
+    count.grid[0] = 8; /* the other two are left out by choice */
+    count.reason = GP_REASON(ADDED_LIMIT);
+    gp_summary_count(s, &count);
+    assert_int_equal(gp_summary_group(s, 0)->passed_over, 5);
     gp_text_free(&out);
     gp_summary_free(s);
     gp_metrics_close(m);

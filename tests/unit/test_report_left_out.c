@@ -121,6 +121,11 @@ static void test_reasons(void **state)
     assert_float_equal(sum_up().weight, 10, 1e-6);
     absent->absent = GP_REASON(ADDED_LIMIT);
     assert_float_equal(sum_up().weight, 1010, 1e-6);
+    *absent = (struct gp_stat){0}; /* it has no record */
+    of[count - 1].passed_over = 1000;
+    assert_float_equal(sum_up().weight, 10, 1e-6);
+    of[count - 1].passed_over = 999;
+    assert_float_equal(sum_up().weight, 1010, 1e-6);
 }
 
 int main(void)
