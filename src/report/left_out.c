@@ -54,7 +54,7 @@ struct laws {
 };
 
 /* The value by its own law, or by those of the two amounts, whichever is surer. Far outside of the
- * grids that made it a law may give a value below 0: then nothing is known. */
+ * grids that made it a law may give a value below 0, where none was: then nothing is known. */
 static void add_group(struct gp_stat *stat, const struct gp_group *g, const struct laws *laws)
 {
     const double blocks = gp_blocks_of(g->launch.grid),
@@ -67,13 +67,13 @@ static void add_group(struct gp_stat *stat, const struct gp_group *g, const stru
         value = gp_law_value(&laws->weighted, blocks) / weight;
         error = error_of_ratio;
     }
-    if (!(weight > 0 && value >= 0)) {
+    if (!(weight > 0 && value >= fmin(0, stat->min))) {
         stat->doubt = NAN;
         return;
     }
     stat->weighted += (double)g->launches * weight * value;
     stat->weight += (double)g->launches * weight;
-    stat->doubt += (double)g->launches * weight * value * error;
+    stat->doubt += (double)g->launches * weight * fabs(value) * error;
 }
 
 static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_group *const *groups,

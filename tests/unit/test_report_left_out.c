@@ -98,6 +98,24 @@ static void test_far(void **state)
     assert_true(gp_stat_error(&all) > 0.4 * mean_of(&all));
 }
 
+static void test_below_zero(void **state)
+{
+    (void)state;
+    for (unsigned blocks = 10; blocks <= 100; blocks += 10)
+        add_measured(blocks, 1, blocks % 20 ? -5 : -6, 1);
+    add(55, 10);
+    struct gp_stat all = sum_up();
+    assert_float_equal(mean_of(&all), -5.5, 0.1);
+    assert_true(gp_stat_error(&all) > 0);
+    /* Amounts that are not below 0 anywhere: the law is wrong there. */
+    count = 0;
+    for (unsigned blocks = 10; blocks <= 100; blocks += 10)
+        add_measured(blocks, 1, blocks - 9.0, 1);
+    add(1, 10);
+    all = sum_up();
+    assert_true(isnan(all.doubt));
+}
+
 /* One grid says nothing of others. */
 static void test_one(void **state)
 {
@@ -132,8 +150,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_amount, start),  cmocka_unit_test_setup(test_ratio, start),
-        cmocka_unit_test_setup(test_far, start),     cmocka_unit_test_setup(test_one, start),
-        cmocka_unit_test_setup(test_reasons, start),
+        cmocka_unit_test_setup(test_far, start),     cmocka_unit_test_setup(test_below_zero, start),
+        cmocka_unit_test_setup(test_one, start),     cmocka_unit_test_setup(test_reasons, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
