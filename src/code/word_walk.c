@@ -12,6 +12,9 @@
 
 /* Walks through the function, bytes of it, and targets of branches: else nothing is known. */
 #define MOST_WALKS 16
+/* Facts take a walk for each call of a row. After so many walks the facts at any return are those
+ * behind each call, which takes few more. */
+#define WALKS_APART 8
 #define MOST_CODE ((size_t)256 << 10)
 
 /* True where there is news in it. */
@@ -264,11 +267,16 @@ static bool branches_into_another(const struct gp_word_walk *w)
     return false;
 }
 
+static void join_functions(struct gp_word_walk *w)
+{
+    memset(w->begin, 0, w->count * sizeof(*w->begin));
+}
+
 static bool make_functions(struct gp_word_walk *w)
 {
     mark_functions(w);
     if (branches_into_another(w))
-        memset(w->begin, 0, w->count * sizeof(*w->begin));
+        join_functions(w);
     bool made = true;
     for (size_t n = 0; n < w->count && made; n++)
         if (w->begin[n] == n)
@@ -282,6 +290,8 @@ static bool walk_until_known(struct gp_word_walk *w)
     w->changed = true;
     for (int walks = 0; known && w->changed && walks < MOST_WALKS; walks++) {
         w->changed = false;
+        if (walks == WALKS_APART)
+            join_functions(w);
         walk_once(w);
     }
     return known && !w->changed && !w->lost;

@@ -1142,3 +1142,24 @@ KERNEL none_a_resized_row(const float *in, const float *w, const int *start, flo
         s += in[y * W + b + k] * w[x * taps + k];
     o[i] = s;
 }
+
+/* As many functions as calls. */
+template <int N> __device__ __noinline__ float in_a_row(float x, int n)
+{
+    for (int i = 0; i < n; i++)
+        x = x * (N + 1.5f) + __sinf(x + N);
+    return x;
+}
+
+template <int N> __device__ __forceinline__ float one_after_the_other(float x, int n)
+{
+    if constexpr (N < 0)
+        return x;
+    else
+        return in_a_row<N>(one_after_the_other<N - 1>(x, n), n);
+}
+
+KERNEL none_many_calls_in_a_row(float *o, const float *in, int n)
+{
+    o[X] = one_after_the_other<29>(in[X], n);
+}
