@@ -437,9 +437,9 @@ void limit_sum_up(struct gp_end *end);
 
 /* A kernel in all its configurations. */
 struct gp_kernel_worth {
-    bool begun;   /* a launch of it was chosen that is counted in instrumented code */
-    bool learned; /* the time that this took */
-    bool wanted;  /* a group of it has no measurement */
+    bool begun;        /* a launch of it was chosen that is counted in instrumented code */
+    bool learned;      /* the time that this took */
+    bool wanted;       /* a group of it has no measurement */
     uint64_t launches; /* of which the rule knows */
     uint64_t timed;    /* launches of which the time is known */
     double seconds;    /* that those took */

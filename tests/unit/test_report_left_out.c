@@ -149,9 +149,9 @@ static void test_reasons(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_amount, start),  cmocka_unit_test_setup(test_ratio, start),
-        cmocka_unit_test_setup(test_far, start),     cmocka_unit_test_setup(test_below_zero, start),
-        cmocka_unit_test_setup(test_one, start),     cmocka_unit_test_setup(test_reasons, start),
+        cmocka_unit_test_setup(test_amount, start), cmocka_unit_test_setup(test_ratio, start),
+        cmocka_unit_test_setup(test_far, start),    cmocka_unit_test_setup(test_below_zero, start),
+        cmocka_unit_test_setup(test_one, start),    cmocka_unit_test_setup(test_reasons, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
