@@ -274,6 +274,7 @@ bool tool_has_come(void);
 struct gp_relatives {
     unsigned measured;
     uint64_t classes[GP_SIZE_CLASSES / 64]; /* a bit each: one was */
+    uint64_t wanted[GP_SIZE_CLASSES / 64];  /* one would be, with enough money */
 };
 
 /* A group. All zero: no launch of it is known. */
@@ -343,6 +344,10 @@ enum gp_choice worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
  * not be measured. */
 void worth_take(struct gp_worth_rule *rule, struct gp_worth *group, const struct gp_prices *prices);
 void worth_in_vain(struct gp_worth *group);
+
+/* At the end, of a group without a value: whether enough money would have led to one. It stands
+ * beside no grid that was measured, and none of which this was said before. */
+bool worth_would_be_measured(struct gp_worth *group);
 
 /* Counts launches of the group for which the rule was not asked. */
 void worth_count(struct gp_worth_rule *rule, struct gp_worth *group, uint64_t launches,

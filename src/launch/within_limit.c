@@ -11,6 +11,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <string.h>
 
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
@@ -218,13 +219,26 @@ static double surprise(enum gp_limit_step step)
     return fmax(0, limit_predicts(step) - limit_usual(step));
 }
 
+/* No kernel and no grid is wanted yet. */
+static void begin_to_count(void)
+{
+    for (unsigned i = 0; i < chosen.rule.count; i++) {
+        const struct gp_tally *t = tally_of_worth(chosen.rule.groups[i]);
+        if (t->kernel)
+            t->kernel->wanted = false;
+        if (t->worth.relatives)
+            memset(t->worth.relatives->wanted, 0, sizeof(t->worth.relatives->wanted));
+    }
+}
+
 double within_limit_wanted(void)
 {
     unsigned groups = 0, kernels = 0;
     pthread_mutex_lock(&chosen.lock);
+    begin_to_count();
     for (unsigned i = 0; i < chosen.rule.count; i++) {
-        const struct gp_tally *t = tally_of_worth(chosen.rule.groups[i]);
-        if (t->worth.values > 0 || t->in_vain > 0)
+        struct gp_tally *t = tally_of_worth(chosen.rule.groups[i]);
+        if (t->worth.values > 0 || t->in_vain > 0 || !worth_would_be_measured(&t->worth))
             continue;
         groups++;
         if (t->kernel && !t->kernel->begun && !t->kernel->wanted) {

@@ -108,11 +108,11 @@ unsigned worth_size_class(double blocks)
     return (unsigned)fmin(GP_SIZE_CLASSES - 1, log(fmax(1, blocks)) / log(CLASS_RATIO));
 }
 
-static bool any_measured(const struct gp_relatives *r, unsigned size_class, unsigned around)
+static bool any_of(const uint64_t *classes, unsigned size_class, unsigned around)
 {
     const unsigned first = size_class > around ? size_class - around : 0;
     for (unsigned c = first; c <= size_class + around && c < GP_SIZE_CLASSES; c++)
-        if (r->classes[c / 64] >> c % 64 & 1)
+        if (classes[c / 64] >> c % 64 & 1)
             return true;
     return false;
 }
@@ -135,9 +135,20 @@ static void note_measured(struct gp_worth *g, bool measured)
 static double error_before(const struct gp_worth *g)
 {
     const struct gp_relatives *r = g->relatives;
-    if (!r || r->measured == 0 || !any_measured(r, g->size_class, FAR))
+    if (!r || r->measured == 0 || !any_of(r->classes, g->size_class, FAR))
         return 1;
-    return any_measured(r, g->size_class, 1) ? 0 : pow(RELATIVE_PART, r->measured);
+    return any_of(r->classes, g->size_class, 1) ? 0 : pow(RELATIVE_PART, r->measured);
+}
+
+bool worth_would_be_measured(struct gp_worth *g)
+{
+    struct gp_relatives *r = g->relatives;
+    if (!r)
+        return true;
+    if (any_of(r->classes, g->size_class, 1) || any_of(r->wanted, g->size_class, 1))
+        return false;
+    r->wanted[g->size_class / 64] |= UINT64_C(1) << g->size_class % 64;
+    return true;
 }
 
 /* Nearly nothing is known of it. */

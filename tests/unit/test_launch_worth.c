@@ -663,6 +663,24 @@ static void a_launch_that_could_not_be_measured_stands_for_no_other(void **state
     assert_int_equal(relatives.measured, 0);
 }
 
+/* Grids from 10 to 200 blocks: one was measured, and few others would be for any money. */
+static void beside_others_no_grid_is_wanted(void **state)
+{
+    struct gp_relatives relatives = {0};
+    struct gp_worth grids[191] = {0}, alone = {0};
+    unsigned wanted = 0;
+    (void)state;
+    for (unsigned i = 0; i < 191; i++) {
+        grids[i].relatives = &relatives;
+        grids[i].size_class = worth_size_class(10 + i);
+    }
+    worth_take(&rule, &grids[90], &prices);
+    for (unsigned i = 0; i < 191; i++)
+        wanted += i != 90 && worth_would_be_measured(&grids[i]);
+    assert_in_range(wanted, 8, 20);
+    assert_true(worth_would_be_measured(&alone));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -683,6 +701,7 @@ int main(void)
         cmocka_unit_test_setup(grids_far_from_others_are_measured, start),
         cmocka_unit_test_setup(a_grid_far_from_all_known_ones_comes_first, start),
         cmocka_unit_test_setup(a_launch_that_could_not_be_measured_stands_for_no_other, start),
+        cmocka_unit_test_setup(beside_others_no_grid_is_wanted, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
