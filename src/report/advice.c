@@ -2,6 +2,7 @@
 
 #include "report/host.h"
 #include "report/layout.h"
+#include "report/left_out.h"
 #include "report/lines.h"
 #include "report/operands.h"
 #include "report/units.h"
@@ -472,6 +473,16 @@ static int compare(const void *x, const void *y)
     return strcmp(a->rule->name, b->rule->name);
 }
 
+/* Grids that were left out have the bound of the grid nearest to them. */
+static void guess_bounds(const struct gp_rows *rows, const struct gp_row *row,
+                         struct gp_bound *bounds)
+{
+    const struct gp_group *const *groups = rows->groups + row->first_group;
+    for (size_t g = 0; g < row->grids; g++)
+        if (bounds[g].kind == GP_BOUND_UNKNOWN)
+            bounds[g] = bounds[gp_left_out_stands_for(groups, row->grids, g)];
+}
+
 static bool find_bounds(struct gp_findings *f, const struct gp_rows *rows)
 {
     size_t groups = gp_summary_group_count(rows->summary);
@@ -486,6 +497,7 @@ static bool find_bounds(struct gp_findings *f, const struct gp_rows *rows)
             struct gp_row one = gp_rows_of_group(rows, row, g);
             gp_bound_find(&f->group_bounds[row->first_group + g], f->rules, rows, &one);
         }
+        guess_bounds(rows, row, f->group_bounds + row->first_group);
         gp_bound_of_row(&f->bounds[i], f->rules, rows, row, f->group_bounds);
     }
     return true;

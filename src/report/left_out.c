@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A grid has fewer times more blocks than one that stands for it, or fewer blocks. */
+#define FAR 2.0
+
 static double mean_of(const struct gp_stat *stat)
 {
     double mean = NAN;
@@ -33,6 +36,25 @@ static struct gp_law find(const struct gp_group *const *groups, size_t count, si
                 (struct gp_law_point){gp_blocks_of(groups[i]->launch.grid), value(stat)};
     }
     return gp_law_find(points, known);
+}
+
+size_t gp_left_out_stands_for(const struct gp_group *const *groups, size_t count, size_t group)
+{
+    const struct gp_group *g = groups[group];
+    double nearest = FAR;
+    size_t found = group;
+    if (g->hardware > 0 || g->passed_over > 0)
+        return group;
+    const double blocks = gp_blocks_of(g->launch.grid);
+    for (size_t i = 0; i < count; i++) {
+        const double other = gp_blocks_of(groups[i]->launch.grid);
+        const double times = fmax(other / blocks, blocks / other);
+        if (groups[i]->hardware > 0 && times < nearest) {
+            nearest = times;
+            found = i;
+        }
+    }
+    return found;
 }
 
 struct gp_law gp_law_of(const struct gp_group *const *groups, size_t count, size_t metric,

@@ -9,6 +9,11 @@
 
 #include <stdbool.h>
 
+/* The number of the group of a row that stands for this one, where it was left out: the one with
+ * counters of the hardware whose blocks are nearest. The group itself where none has less than
+ * twice as many blocks, or more than half as many. */
+size_t gp_left_out_stands_for(const struct gp_group *const *groups, size_t count, size_t group);
+
 /* How the mean of a metric follows from the blocks, by the groups of a row; `points` has room for
  * all of these, and outlives the law. */
 struct gp_law gp_law_of(const struct gp_group *const *groups, size_t count, size_t metric,

@@ -146,12 +146,30 @@ static void test_reasons(void **state)
     assert_float_equal(sum_up().weight, 1010, 1e-6);
 }
 
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned blocks, measured;
+    } grids[] = {{10, 1}, {100, 1}, {90, 0}, {30, 0}, {12, 0}, {1000, 0}, {200, 1}};
+    static const size_t right[] = {0, 1, 1, 3, 0, 5, 6};
+    for (size_t i = 0; i < 7; i++) {
+        add(grids[i].blocks, 1);
+        of[i].hardware = grids[i].measured;
+    }
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(gp_left_out_stands_for(groups, count, i), right[i]);
+    of[2].passed_over = 1; /* it has a reason of its own */
+    assert_int_equal(gp_left_out_stands_for(groups, count, 2), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_amount, start), cmocka_unit_test_setup(test_ratio, start),
-        cmocka_unit_test_setup(test_far, start),    cmocka_unit_test_setup(test_below_zero, start),
-        cmocka_unit_test_setup(test_one, start),    cmocka_unit_test_setup(test_reasons, start),
+        cmocka_unit_test_setup(test_amount, start),  cmocka_unit_test_setup(test_ratio, start),
+        cmocka_unit_test_setup(test_far, start),     cmocka_unit_test_setup(test_below_zero, start),
+        cmocka_unit_test_setup(test_one, start),     cmocka_unit_test_setup(test_reasons, start),
+        cmocka_unit_test_setup(test_nearest, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
