@@ -73,8 +73,9 @@ def same(results, subject):
 
 
 def state_of(pid):
-    """T: stopped, S: asleep, Z: has ended, ..."""
-    return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
+    """S where it goes on: whether it has a processor at the moment is chance. T where it is stopped."""
+    state = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
+    return "S" if state in "RSD" else state
 
 
 def child_of(pid, name="python"):
