@@ -54,6 +54,9 @@ all_measured() {
     same_with_and_without "$programs/asynchronous_linked" dies
     lost=$(awk '/^gpuprof: counters of [0-9]* launch(es)? are lost: the launch.s context was gone before it was measured/ { n += $4 }
                 END { print n + 0 }' "$log")
+    echo "$lost lost by the log; by the profile:" # of a failure
+    launches | grep -o '"skipped":"[^"]*"' | sort | uniq -c
+    grep "lost" "$log"
     [ "$lost" -gt 8 ]
     [ "$(grep '"kernel":"scale_in_place"' "$profile" | grep -c '"skipped":"the launch.s context was gone before it was measured"')" -eq "$lost" ]
 }
