@@ -777,17 +777,13 @@ struct gp_whole_times gp_summary_graphs(const struct gp_summary *s)
 }
 
 /* NULL where it has no launch here. */
-static const struct gp_group *group_if_known(struct gp_summary *s, const char *kernel, int device,
+static const struct gp_group *group_if_known(const struct gp_summary *s, const char *kernel,
+                                             int device,
                                              const struct gp_configuration *configuration)
 {
-    const struct shape shape = {.device = device, .configuration = *configuration};
-    struct hashed_group *g = NULL;
-    gp_text_clear(&s->key);
-    gp_text_add_bytes(&s->key, (const char *)&shape, sizeof(shape));
-    gp_text_add_bytes(&s->key, kernel, strlen(kernel) + 1);
-    if (!s->key.failed)
-        HASH_FIND(hh, s->groups, s->key.data, s->key.length, g);
-    return g ? &g->group : NULL;
+    const struct gp_record launch = {
+        .kernel = kernel, .device = device, .configuration = *configuration};
+    return known_group(s, &launch);
 }
 
 /* NULL when out of memory, or where there are too many. */
