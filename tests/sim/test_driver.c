@@ -468,6 +468,42 @@ static void a_bad_address_breaks_the_context_for_good(void **state)
                      CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+/* An event behind a kernel that failed never comes, and its stream is not idle. */
+static void work_that_failed_never_ends_well(void **state)
+{
+    enum { CONTEXTS = 400 };
+    const struct gpusim_image_kernel kernel = {"out_of_bounds", 8, 0, 0};
+    size_t bytes;
+    void *image = gpusim_image_build(&kernel, 1, NULL, 0, &bytes);
+    unsigned n = 10;
+
+    (void)state;
+    assert_non_null(image);
+    for (int i = 0; i < CONTEXTS; i++) {
+        CUcontext own;
+        CUdeviceptr p;
+        CUmodule loaded;
+        CUfunction f;
+        CUevent event;
+        CUresult result;
+        void *params[] = {&p, &n};
+        OK(cuCtxCreate_v2(&own, 0, 0));
+        OK(cuModuleLoadData(&loaded, image));
+        OK(cuModuleGetFunction(&f, loaded, "out_of_bounds"));
+        OK(cuMemAlloc_v2(&p, n * 4));
+        OK(cuEventCreate(&event, 0));
+        OK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        (void)cuEventRecord(event, NULL);
+        do
+            result = i % 2 ? cuEventQuery(event) : cuStreamQuery(NULL);
+        while (result == CUDA_ERROR_NOT_READY);
+        assert_int_equal(result, CUDA_ERROR_ILLEGAL_ADDRESS);
+        (void)cuCtxDestroy_v2(own);
+    }
+    OK(cuCtxSetCurrent(context));
+    free(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +525,7 @@ int main(void)
         cmocka_unit_test(streams_that_joined_a_capture_must_come_back),
         cmocka_unit_test(functions_are_found_by_name_version_and_kind_of_stream),
         cmocka_unit_test(allocations_fail_on_request),
+        cmocka_unit_test(work_that_failed_never_ends_well),
         cmocka_unit_test(a_bad_address_breaks_the_context_for_good),
     };
 

@@ -508,8 +508,7 @@ CUresult cuEventQuery(CUevent hEvent)
     if (!hEvent || hEvent->kind != GPUSIM_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_lock(&gpusim_lock);
-    if (hEvent->task && !hEvent->task->done)
-        result = CUDA_ERROR_NOT_READY;
+    result = hEvent->task && !hEvent->task->done ? CUDA_ERROR_NOT_READY : context->sticky;
     pthread_mutex_unlock(&gpusim_lock);
     return result;
 }

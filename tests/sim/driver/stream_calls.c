@@ -303,8 +303,8 @@ static CUresult stream_query(CUstream handle, bool per_thread)
     if (stream && stream->capture) {
         gpusim_capture_invalidate(stream->capture);
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    } else if (stream && !gpusim_stream_idle(stream)) {
-        result = CUDA_ERROR_NOT_READY;
+    } else if (stream) {
+        result = gpusim_stream_idle(stream) ? context->sticky : CUDA_ERROR_NOT_READY;
     }
     pthread_mutex_unlock(&gpusim_lock);
     return result;
