@@ -34,8 +34,8 @@ struct gp_law gp_law_find(struct gp_law_point *points, size_t count);
 /* The value at so many blocks; NAN without a law. */
 double gp_law_value(const struct gp_law *law, double blocks);
 
-/* How far that may be off, as a part of it: more outside of the grids that have made the law. NAN
- * without a law. */
+/* How far that is off at most, in 95 of 100 cases, as a part of it: more outside of the grids that
+ * have made the law. NAN without a law. */
 double gp_law_error(const struct gp_law *law, double blocks);
 
 #endif

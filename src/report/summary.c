@@ -5,6 +5,7 @@
 #include "metrics/weight.h"
 #include "profile/devices.h"
 #include "profile/kinds.h"
+#include "report/confidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -409,20 +410,12 @@ static void add_value(struct gp_stat *stat, double value, double weight)
     gp_stat_merge(stat, &one, 1);
 }
 
-/* Student's factor for 95 %, by degrees of freedom. */
-static double student(double freedom)
-{
-    static const double first[] = {12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262};
-    const size_t known = sizeof(first) / sizeof(first[0]);
-    return freedom <= (double)known ? first[(size_t)freedom - 1] : 1.96 + 2.68 / freedom;
-}
-
 double gp_stat_error(const struct gp_stat *stat)
 {
     if (stat->combined || stat->count < 2)
         return NAN;
     const double n = (double)stat->count;
-    const double chance = student(n - 1) * sqrt(stat->squares / (n - 1) / n);
+    const double chance = gp_confidence_factor(n - 1) * sqrt(stat->squares / (n - 1) / n);
     return stat->doubt == 0 ? chance : hypot(chance, stat->doubt / stat->weight);
 }
 

@@ -127,6 +127,55 @@ static void test_error_is_of_others(void **state)
     assert_true(law.error > 0.15);
 }
 
+/* A number from 0 to 1. */
+static double random_part(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/* A number whose square is 1 in the mean, normal for a test's purpose. */
+static double random_normal(uint64_t *state)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += random_part(state);
+    return sum;
+}
+
+/* How many of `times` grids inside of the measured ones lie within the error of their law, where
+ * the values scatter round one. */
+static int within_error(double (*value)(double blocks), size_t grids, int times, uint64_t *state)
+{
+    int within = 0;
+    for (int k = 0; k < times; k++) {
+        for (size_t i = 0; i < grids; i++) {
+            const double blocks = 100 + 900 * (double)i / (double)(grids - 1);
+            points[i] =
+                (struct gp_law_point){blocks, value(blocks) * (1 + 0.02 * random_normal(state))};
+        }
+        const struct gp_law law = gp_law_find(points, grids);
+        const double blocks = 200 + 700 * random_part(state);
+        const double right = value(blocks) * (1 + 0.02 * random_normal(state));
+        const double found = gp_law_value(&law, blocks);
+        within += fabs(found - right) <= gp_law_error(&law, blocks) * fabs(found);
+    }
+    return within;
+}
+
+/* The kind is chosen by the same values, so that up to 10 of 100 lie outside, not 5. */
+static void test_error_holds_in_general(void **state)
+{
+    enum { TIMES = 4000 };
+    uint64_t random = 1;
+    (void)state;
+    for (size_t grids = 2; grids <= 12; grids++) {
+        assert_in_range(within_error(alike, grids, TIMES, &random), 0.9 * TIMES, 0.98 * TIMES);
+        if (grids > 2)
+            assert_in_range(within_error(amount, grids, TIMES, &random), 0.9 * TIMES, 0.98 * TIMES);
+    }
+}
+
 static void test_too_few(void **state)
 {
     (void)state;
@@ -150,6 +199,7 @@ int main(void)
         cmocka_unit_test(test_waves),
         cmocka_unit_test(test_chance),
         cmocka_unit_test(test_error_is_of_others),
+        cmocka_unit_test(test_error_holds_in_general),
         cmocka_unit_test(test_too_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
