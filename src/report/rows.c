@@ -254,8 +254,13 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
     one.of_graphs = g->of_graphs;
     one.stats = g->stats;
     memset(&one.time, 0, sizeof(one.time));
+    one.seconds = 0;
     add_time(&one, g, r->summary);
-    one.seconds = gp_estimate_total(&one.time);
+    /* As in the sum of the row: groups with times stand for those without. */
+    if (one.time.known > 0)
+        one.seconds = gp_estimate_total(&one.time);
+    else if (row->launches > 0)
+        one.seconds = row->seconds * (double)g->launches / (double)row->launches;
     memcpy(one.smallest_grid, g->launch.grid, sizeof(one.smallest_grid));
     memcpy(one.largest_grid, g->launch.grid, sizeof(one.largest_grid));
     return one;

@@ -55,8 +55,9 @@ static inline size_t gp_rows_all(const struct gp_rows *r)
     return r->count + r->apart.rows;
 }
 
-/* A row of one group alone, as part of `row`: its names and occupancy are those of the row. It
- * lives as long as the rows do. */
+/* A row of one group alone, as part of `row`: its names and occupancy are those of the row. Where
+ * none of its launches was timed (time.known) its seconds are those of as many launches of the row.
+ * It lives as long as the rows do. */
 struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group);
 
 /* Whether two launches are of one row: they may differ in their grid. */

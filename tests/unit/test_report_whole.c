@@ -640,6 +640,28 @@ static void counts_without_a_time_are_in_no_rate(void **state)
 
 /* ---- by bound and by origin ------------------------------------------------------------------ */
 
+/* Times of a kernel stand for its grids without one, as in the sum of all kernels. */
+static void grids_without_a_time_have_a_part_of_it(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    begin(&p);
+    make_sample(&s, "k");
+    for (int i = 0; i < 3; i++)
+        launch(&p, &s);
+    s.launch.grid[0] = 16;
+    const struct gp_count count = {
+        .kernel = "k", .configuration = s.launch.configuration, .launches = 1};
+    gp_summary_count(p.summary, &count);
+    end_process(&p, 20e-3, 0);
+    make(&p);
+    says(&p, BOUNDS, "75.0 % latency, 25.0 % not known");
+    says(&p, PROGRAM, "ran ~20.00 ms without gpuprof; the GPU ran kernels in ~20.0 % of it");
+    assert_int_equal(p.whole.untimed, 0);
+    forget(&p);
+}
+
 static void time_is_divided_by_bound(void **state)
 {
     (void)state;
@@ -770,6 +792,7 @@ int main(void)
         cmocka_unit_test(constants_are_no_arithmetic),
         cmocka_unit_test(a_part_that_was_counted_is_the_least),
         cmocka_unit_test(counts_without_a_time_are_in_no_rate),
+        cmocka_unit_test(grids_without_a_time_have_a_part_of_it),
         cmocka_unit_test(time_is_divided_by_bound),
         cmocka_unit_test(time_is_divided_by_origin),
         cmocka_unit_test(names_of_others_among_arguments_are_no_origin),
