@@ -331,7 +331,7 @@ static void ask_group(const struct asking *a, size_t group)
     struct gp_row one = gp_rows_of_group(a->rows, a->row, group);
     const struct gp_subject s =
         subject_of(a->findings, a->rows, &one, a->lines, a->mean_instructions);
-    if (s.bound->kind == GP_BOUND_UNKNOWN || is_slower(a->findings, a->row, group))
+    if (is_slower(a->findings, a->row, group))
         return;
     if (!ask_rules(a, group, &s, false))
         ask_rules(a, group, &s, true);

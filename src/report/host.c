@@ -1,5 +1,6 @@
 #include "report/host.h"
 
+#include "report/left_out.h"
 #include "report/units.h"
 
 #include <inttypes.h>
@@ -19,27 +20,71 @@
 #define STAND_FOR_MORE 20
 /* Calls stand for those that gpuprof answered itself from this share of all on. */
 #define LEAST_MADE 0.5
-/* The share of launches without a time up to which the share of all kernels is known. */
+/* The share of launches without a time up to which the share of all kernels is known: of those that
+ * the limit left out, which others stand for, and of the rest. */
+#define MOST_LEFT_OUT 0.5
 #define MOST_UNTIMED 0.1
+/* So many launches of a process, one in less than that time, keep its host busy. */
+#define MANY_LAUNCHES 10000
+#define LONGEST_INTERVAL 200e-6
+
+/* Launches of kernels of which none was timed. */
+struct without_time {
+    double all, left_out, others;
+};
+
+static struct without_time find_untimed(const struct gp_rows *rows)
+{
+    struct without_time w = {0};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct gp_row *row = &rows->rows[i];
+        const struct gp_stat *duration = gp_rows_stat(rows, row, "duration");
+        w.all += (double)row->launches;
+        for (size_t g = 0; g < row->grids && !(row->seconds > 0); g++) {
+            const struct gp_group *group = rows->groups[row->first_group + g];
+            const bool left_out =
+                duration && gp_left_out_is(group, (size_t)(duration - row->stats));
+            *(left_out ? &w.left_out : &w.others) += (double)group->launches;
+        }
+    }
+    return w;
+}
 
 double gp_host_idle_share(const struct gp_rows *rows)
 {
     const struct gp_whole_times graphs = gp_summary_graphs(rows->summary);
+    const struct without_time w = find_untimed(rows);
+    const double timed = w.all - w.left_out - w.others;
     struct gp_running running;
-    double launches = 0, untimed = 0, busy = rows->seconds + rows->apart.seconds;
+    double busy = rows->apart.seconds;
     if (graphs.timed > 0)
         busy += graphs.seconds / (double)graphs.timed * (double)graphs.launches;
     if (!gp_summary_running(rows->summary, &running) || !rows->timed || !(rows->seconds > 0))
         return (double)NAN;
-    for (size_t i = 0; i < rows->count; i++) {
-        for (size_t g = 0; g < rows->rows[i].grids; g++) {
-            const struct gp_row one = gp_rows_of_group(rows, &rows->rows[i], g);
-            launches += (double)one.launches;
-            untimed += one.seconds > 0 ? 0 : (double)one.launches;
-        }
-    }
-    return untimed > MOST_UNTIMED * launches ? (double)NAN
-                                             : fmax(0, 1 - busy / running.gpu_seconds);
+    if (w.others > MOST_UNTIMED * w.all || w.left_out > MOST_LEFT_OUT * w.all)
+        return (double)NAN;
+    busy += rows->seconds * (timed + w.left_out) / timed;
+    return fmax(0, 1 - busy / running.gpu_seconds);
+}
+
+/* The mean time from a launch to the next, where the host is at them all the time and the GPU
+ * rests; else 0. */
+static double interval_of(const struct gp_host *host, double run_seconds, double idle_share)
+{
+    const double launches = (double)host->launches;
+    const bool busy = host->known && idle_share > MOSTLY_IDLE &&
+                      launches >= MANY_LAUNCHES * (double)host->processes &&
+                      run_seconds < LONGEST_INTERVAL * launches;
+    return busy ? run_seconds / launches : 0;
+}
+
+double gp_host_launch_interval(const struct gp_rows *rows)
+{
+    const struct gp_host host = gp_summary_host(rows->summary);
+    struct gp_running running;
+    if (!gp_summary_running(rows->summary, &running))
+        return 0;
+    return interval_of(&host, running.seconds, gp_host_idle_share(rows));
 }
 
 double gp_host_seconds(const struct gp_host *host, enum gp_host_kind kind)
@@ -145,9 +190,18 @@ void gp_host_text(const struct gp_host *host, double run_seconds, double gpu_sec
         p->seconds = seconds_of(host, p->first, p->last, gpu_seconds, &p->at_most);
     }
     qsort(parts, count, sizeof(parts[0]), by_weight);
+    const double interval = interval_of(host, run_seconds, idle_share);
+    if (interval > 0) {
+        char each[32];
+        gp_unit_format(interval, "s", each, sizeof(each));
+        gp_text_addf(out,
+                     "the GPU rests most of the time, so the bound is the host, or copies, and not "
+                     "the kernels: %" PRIu64 " launches one by one, one every %s in the mean",
+                     host->launches, each);
+    }
     for (size_t i = 0; i < count; i++)
         if (matters(&parts[i], host, run_seconds))
             add_part(&parts[i], out);
-    if (out->length > 0 && host->launches >= FEW_CALLS * host->processes)
+    if (out->length > 0 && !(interval > 0) && host->launches >= FEW_CALLS * host->processes)
         gp_text_addf(out, "; %" PRIu64 " launches one by one", host->launches);
 }

@@ -9,6 +9,10 @@
  * where it is not known. */
 double gp_host_idle_share(const struct gp_rows *rows);
 
+/* The time from a launch to the next in the mean, where the host launches kernel after kernel and
+ * the GPU rests most of the time; 0 where that is not so, or not known. */
+double gp_host_launch_interval(const struct gp_rows *rows);
+
 /* How long all calls took, those that were timed standing for the others; NAN where too few were.
  */
 double gp_host_seconds(const struct gp_host *host, enum gp_host_kind kind);

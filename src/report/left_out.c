@@ -64,7 +64,7 @@ struct gp_law gp_law_of(const struct gp_group *const *groups, size_t count, size
 }
 
 /* Launches that were only counted have no record, and so no reason. */
-static bool is_left_out(const struct gp_group *g, size_t metric)
+bool gp_left_out_is(const struct gp_group *g, size_t metric)
 {
     const struct gp_stat *stat = &g->stats[metric];
     const bool for_no_reason = !stat->absent.cause && g->passed_over < g->launches;
@@ -104,7 +104,7 @@ static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_grou
     struct laws laws;
     bool found = false;
     for (size_t i = 0; i < count; i++) {
-        if (!is_left_out(groups[i], metric))
+        if (!gp_left_out_is(groups[i], metric))
             continue;
         if (!found)
             laws = (struct laws){.value = find(groups, count, metric, mean_of, points),

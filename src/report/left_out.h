@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* Whether no launch of the group has a value of the metric, as it was left out by choice. */
+bool gp_left_out_is(const struct gp_group *g, size_t metric);
+
 /* The number of the group of a row that stands for this one, where it was left out: the one with
  * counters of the hardware whose blocks are nearest. The group itself where none has less than
  * twice as many blocks, or more than half as many. */

@@ -23,6 +23,7 @@ enum operand {
     SHORT_BUSY_SECONDS,
     GPU_SECONDS,
     GPU_SHARE,
+    LAUNCH_INTERVAL,
     PROCESSES,
     HOST_COPIES,
     HOST_COPY_BYTES,
@@ -61,6 +62,9 @@ static const struct operand_text {
          "of the program: the time that the busiest units of these need at their ceilings"},
     [GPU_SECONDS] = {"gpu_seconds", "of the program: the GPU time of all kernels"},
     [GPU_SHARE] = {"gpu_share", "of the program: the share of the run in which kernels ran"},
+    [LAUNCH_INTERVAL] = {"launch_interval",
+                         "of the program: the time from a launch to the next, where "
+                         "the host is at them all the time and the GPU rests; else 0"},
     [PROCESSES] = {"processes", "of the program: how many there are"},
     [HOST_COPIES] = {"host_copies",
                      "of the program: copies that the host waited for, behind the first launch"},
@@ -332,6 +336,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return s->lines && s->lines->waits ? (double)s->lines->waits->samples : 0;
     case GPU_SHARE:
         return 1 - gp_host_idle_share(s->rows);
+    case LAUNCH_INTERVAL:
+        return gp_host_launch_interval(s->rows);
     case PROCESSES:
         return gp_summary_host(s->rows->summary).processes;
     case HOST_COPIES:

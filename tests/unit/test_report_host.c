@@ -285,6 +285,98 @@ static void allocations_in_a_loop_are_advised_against(void **state)
     assert_false(is_advised(&end, "host_allocations"));
 }
 
+/* So many launches of 2 us, beside those of begin. */
+static void launch_more(struct program *p, int launches)
+{
+    struct sample s;
+    make_sample(&s, "short");
+    set(&s, "gpu__time_duration.sum", 2e3);
+    set(&s, "smsp__inst_executed.sum", 0.2 * 4 * SMS * CYCLES * 2e-3);
+    for (int i = 0; i < launches; i++)
+        gp_summary_launch(p->summary, &s.launch);
+}
+
+static void a_host_that_launches_all_the_time_is_the_bound(void **state)
+{
+    (void)state;
+    struct program p;
+    struct gp_end end = of(1);
+    end.host_launches = 20000;
+    begin(&p);
+    launch_more(&p, 20000 - LAUNCHES);
+    gp_summary_end(p.summary, &end);
+    make(&p);
+    assert_float_equal(gp_host_launch_interval(&p.rows), 50e-6, 1e-9);
+    const struct gp_advice *first = &p.findings.advice.list[0];
+    assert_string_equal(first->rule->name, "host_launches");
+    /* No more than the time in which no kernel ran. */
+    assert_float_equal(first->gain, 1 - GPU_SECONDS - (20000 - LAUNCHES) * 2e-6, 1e-6);
+    assert_non_null(strstr(first->evidence, "20000 of them, one every 50.00 us"));
+    assert_null(advice_of(&p, "launch_overhead"));
+    forget(&p);
+    says(&end, "the GPU rests most of the time, so the bound is the host, or copies, and not the "
+               "kernels: 20000 launches one by one, one every 50.00 us in the mean");
+    /* Launches far from each other, few ones, and a busy GPU. */
+    end.seconds = 4.1;
+    says(&end, "");
+    end.seconds = 0.05;
+    end.host_launches = 9999;
+    says(&end, "");
+    end.host_launches = 20000;
+    end.seconds = GPU_SECONDS / 0.51;
+    says(&end, "");
+}
+
+/* Without it the GPU time of short launches is the matter, and no more than their time is gained.
+ */
+static void short_launches_gain_no_more_than_their_time(void **state)
+{
+    (void)state;
+    struct program p;
+    begin(&p);
+    launch_more(&p, 1000);
+    make(&p);
+    const struct gp_advice *a = advice_of(&p, "launch_overhead");
+    assert_non_null(a);
+    assert_true(a->gain <= 2e-3 / (2e-3 + GPU_SECONDS));
+    forget(&p);
+}
+
+/* Kernels that the limit left out, of a time like the others'. */
+static void kernels_that_were_left_out_hide_no_idle_gpu(void **state)
+{
+    (void)state;
+    struct program p;
+    struct sample s;
+    const struct gp_end end = of(0.1);
+    make_sample(&s, "left out");
+    struct gp_count count = {
+        .kernel = "left out", .configuration = s.launch.configuration, .launches = LAUNCHES / 2};
+    begin(&p);
+    gp_summary_count(p.summary, &count);
+    gp_summary_end(p.summary, &end);
+    make(&p);
+    assert_float_equal(gp_host_idle_share(&p.rows), 1 - 1.5 * GPU_SECONDS / 0.1, 1e-9);
+    forget(&p);
+    /* Too many, or for another reason, by which they may be the long ones. */
+    begin(&p);
+    count.launches = LAUNCHES + 1;
+    gp_summary_count(p.summary, &count);
+    gp_summary_end(p.summary, &end);
+    make(&p);
+    assert_true(isnan(gp_host_idle_share(&p.rows)));
+    forget(&p);
+    begin(&p);
+    count.launches = LAUNCHES / 2;
+    gp_summary_count(p.summary, &count);
+    count.reason = (struct gp_reason){GP_CAUSE_COMMUNICATES, "with others"};
+    gp_summary_count(p.summary, &count);
+    gp_summary_end(p.summary, &end);
+    make(&p);
+    assert_true(isnan(gp_host_idle_share(&p.rows)));
+    forget(&p);
+}
+
 static void a_share_of_the_run_is_the_programs(void **state)
 {
     (void)state;
@@ -314,6 +406,9 @@ int main(void)
         cmocka_unit_test(a_wait_behind_each_launch_is_advised_against),
         cmocka_unit_test(small_copies_in_a_loop_are_advised_against),
         cmocka_unit_test(allocations_in_a_loop_are_advised_against),
+        cmocka_unit_test(a_host_that_launches_all_the_time_is_the_bound),
+        cmocka_unit_test(short_launches_gain_no_more_than_their_time),
+        cmocka_unit_test(kernels_that_were_left_out_hide_no_idle_gpu),
         cmocka_unit_test(a_share_of_the_run_is_the_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
