@@ -196,8 +196,9 @@ static size_t choose_grids(const struct table *t, const struct gp_row *row,
     size_t count = 0;
     bool differ = false;
     for (size_t g = 0; row->grids > 1 && g < row->grids && g < COMPARED_GRIDS; g++) {
-        double own = gp_rows_of_group(t->rows, row, g).seconds;
-        if (!(own >= WORTH_A_LINE * row->seconds))
+        const struct gp_row one = gp_rows_of_group(t->rows, row, g);
+        const double own = one.seconds;
+        if (!(own >= WORTH_A_LINE * row->seconds) || one.time.known == 0)
             continue;
         differ = differ || (first && strcmp(first->name, bounds[g].name) != 0);
         first = first ? first : &bounds[g];
@@ -342,21 +343,45 @@ static void add_heading(const struct table *t, struct gp_text *out)
     gp_text_add(out, has_name_behind(t) ? "  kernel [block]\n" : "\n");
 }
 
+/* Why the bounds of its grids are not known: the limit left out all launches of one, or a unit of
+ * another, the first of which is kept, was not measured. */
+static void explain_unknown(const struct table *t, const struct gp_row *row, bool *left_out,
+                            const struct gp_bound **unknown)
+{
+    const bool limited = gp_summary_limits(t->rows->summary).left_out > 0;
+    for (size_t g = row->first_group; g < row->first_group + row->grids; g++) {
+        const struct gp_bound *b = &t->findings->group_bounds[g];
+        if (b->kind != GP_BOUND_UNKNOWN)
+            continue;
+        if (limited && t->rows->groups[g]->measured == 0)
+            *left_out = true;
+        else
+            *unknown = *unknown ? *unknown : b;
+    }
+}
+
 /* The signs that the table has, and only these. */
 static void add_signs(const struct table *t, struct gp_text *out)
 {
     bool estimated = false, roof = false;
+    const struct gp_limits limits = gp_summary_limits(t->rows->summary);
     const struct gp_bound *unknown = NULL;
+    bool left_out = false;
     for (size_t i = 0; i < t->count; i++) {
         const struct gp_bound *b = &t->findings->bounds[i];
         estimated = estimated || gp_cell_is_estimated(t->rows, &t->rows->rows[i]);
         roof = roof || b->at_roof;
-        unknown = unknown || b->kind != GP_BOUND_UNKNOWN ? unknown : b;
+        if (b->kind == GP_BOUND_UNKNOWN)
+            explain_unknown(t, &t->rows->rows[i], &left_out, &unknown);
     }
     if (roof)
         gp_text_add(out, "*: at its roof, so only less work helps\n");
     if (estimated)
-        gp_text_add(out, "~: the time of the measured launches stands for all launches\n");
+        gp_text_add(out, "~: the time of the timed launches stands for all launches\n");
+    if (left_out)
+        gp_text_addf(out, "not known, -: the limit left out all launches%s\n",
+                     limits.known && limits.wanted > 0 ? "; 'Limit' says which one measures them"
+                                                       : " (--overhead)");
     if (unknown) {
         struct gp_text line = {0};
         gp_text_addf(&line, "not known: a unit that was not measured may be the bound. %s",

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "report/rows.h"
 
-/* Whether the time of the measured launches stands for others. */
+/* Whether the time of the timed launches stands for others. */
 bool gp_cell_is_estimated(const struct gp_rows *r, const struct gp_row *row);
 
 /* "20", "3 of 20000" where not all were measured. */

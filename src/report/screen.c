@@ -2,8 +2,10 @@
 
 #include "base/escape.h"
 #include "gpuprof_version.h"
+#include "report/host.h"
 #include "report/kernel_table.h"
 #include "report/layout.h"
+#include "report/remedies.h"
 #include "report/row_names.h"
 #include "report/skips.h"
 #include "report/units.h"
@@ -23,6 +25,7 @@
 #define LEAST_MORE 6 /* lines of the table on waiting warps and single grids */
 #define MOST_OF_A_KERNEL 2
 #define MOST_TUNINGS 3
+#define MOST_NAMED 3 /* kernels of a change */
 #define MOST_REASONS 3
 #define LONGEST_REASON 140
 #define NAME_WIDTH 60 /* in advice */
@@ -153,23 +156,45 @@ static size_t lines_in(const struct gp_text *text, size_t begin)
 }
 
 /* Changes of the program are about different things. */
-static size_t advised_before(const struct gp_advice_list *list, size_t end)
+static size_t advised_before(const struct gp_remedies *changes, size_t end)
 {
+    const struct gp_remedy *list = changes->list;
     size_t count = 0;
-    for (size_t i = 0; i < end && list->list[end].row; i++)
-        count += list->list[i].row == list->list[end].row;
+    for (size_t i = 0; i < end && list[end].first->row; i++)
+        count += list[i].first->row == list[end].first->row;
     return count;
 }
 
-/* Advice that another kernel has already is not repeated. */
-static void add_change(const struct shown *s, const struct gp_advice *a, size_t number,
-                       size_t same_as, struct gp_text *out)
+/* "a [128] up to 18 %, b [128] up to 11 %, and 3 more: " */
+static void add_kernels_of(const struct shown *s, const struct gp_remedy *change,
+                           const struct gp_advice_list *list, struct gp_text *out)
 {
+    const struct gp_advice *a = change->first;
+    size_t named = 0;
+    for (; a && named < MOST_NAMED; a = gp_remedy_next(change, list, a), named++) {
+        char name[GP_ROW_NAME_SIZE], gain[GP_GAIN_SIZE];
+        gp_row_names_format(&s->advice, a->row, name);
+        gp_gain_format(a->gain, a->up_to, gain);
+        gp_text_addf(out, "%s%s %s", named ? ", " : "", name, gain);
+    }
+    if (change->kernels > named)
+        gp_text_addf(out, ", and %zu more", change->kernels - named);
+    gp_text_add(out, ": ");
+}
+
+/* Advice that another kernel has already is not repeated. */
+static void add_change(const struct shown *s, const struct gp_remedy *change,
+                       const struct gp_advice_list *list, size_t number, size_t same_as,
+                       struct gp_text *out)
+{
+    const struct gp_advice *a = change->first;
     char name[GP_ROW_NAME_SIZE] = "the program", gain[GP_GAIN_SIZE];
     struct gp_text line = {0};
-    if (a->row)
+    if (change->kernels > 1)
+        snprintf(name, sizeof(name), "%zu kernels", change->kernels);
+    else if (a->row)
         gp_row_names_format(&s->advice, a->row, name);
-    gp_gain_format(a->gain, a->up_to, gain);
+    gp_gain_format(change->gain, a->up_to, gain);
     gp_text_addf(&line, "%zu. %s%s: %s", number, gain, a->rule->of_run ? " of the run" : "", name);
     if (a->where)
         gp_text_addf(&line, ", %s", a->where);
@@ -177,7 +202,10 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
     gp_wrap_to(out, s->width, 3, gp_text_string(&line));
     gp_text_clear(&line);
     gp_text_add(&line, "   ");
-    gp_advice_grids(s->rows, a, &line);
+    if (change->kernels > 1)
+        add_kernels_of(s, change, list, &line);
+    else
+        gp_advice_grids(s->rows, a, &line);
     if (same_as)
         gp_text_addf(&line, "%s: as under %zu", a->evidence, same_as);
     else
@@ -188,13 +216,24 @@ static void add_change(const struct shown *s, const struct gp_advice *a, size_t 
 }
 
 /* The number of the change shown whose text is the same, 0 where there is none. */
-static size_t said_under(const struct gp_advice_list *list, const size_t *shown, size_t count,
+static size_t said_under(const struct gp_remedies *changes, const size_t *shown, size_t count,
                          const char *text)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(list->list[shown[i]].text, text) == 0)
+        if (strcmp(changes->list[shown[i]].first->text, text) == 0)
             return i + 1;
     return 0;
+}
+
+/* Where the GPU rests most of the time, gains of its time are small ones of the run. */
+static void add_share_of_run(const struct gp_rows *rows, struct gp_text *out)
+{
+    char share[32];
+    const double busy = 1 - gp_host_idle_share(rows);
+    if (!(busy < 0.5))
+        return;
+    gp_unit_format(100 * busy, "%", share, sizeof(share));
+    gp_text_addf(out, " (~%s of the run)", share);
 }
 
 /* `used` lines of the screen are there already, or will be. */
@@ -202,23 +241,27 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
                         struct gp_text *out)
 {
     const struct gp_advice_list *list = &f->advice;
+    struct gp_remedies changes;
     size_t begin = out->length, said[MOST_CHANGES];
     size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
     gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time");
+    add_share_of_run(s->rows, out);
     if (gp_findings_assume_fastest(f, s->rows))
         gp_text_add(out, s->width < WIDE_HEADING ? "\n   with the fastest configurations"
                                                  : " with the fastest configurations");
     gp_text_add(out, "\n");
-    for (size_t i = 0; i < list->count && number < MOST_CHANGES; i++) {
+    out->failed |= !gp_remedies_make(&changes, list);
+    for (size_t i = 0; i < changes.count && number < MOST_CHANGES; i++) {
         if (number >= LEAST_CHANGES &&
             used + lines_in(out, begin) + MOST_LINES_OF_A_CHANGE > MOST_LINES)
             break;
-        if (advised_before(list, i) >= MOST_OF_A_KERNEL)
+        if (advised_before(&changes, i) >= MOST_OF_A_KERNEL)
             continue;
-        size_t same_as = said_under(list, said, number, list->list[i].text);
+        size_t same_as = said_under(&changes, said, number, changes.list[i].first->text);
         said[number++] = i;
-        add_change(s, &list->list[i], number, same_as, out);
+        add_change(s, &changes.list[i], list, number, same_as, out);
     }
+    gp_remedies_free(&changes);
     for (size_t i = 0; i < s->rows->count; i++) {
         measured += s->rows->rows[i].measured > 0;
         known += f->bounds[i].kind != GP_BOUND_UNKNOWN;

@@ -31,6 +31,11 @@ static void add_reasons(const struct gp_alike *reasons, size_t most, struct gp_t
 {
     struct gp_text text = {0};
     gp_alike_write(reasons, &text);
+    /* The sentence of the cause stands for several texts, of which the last would be cut off. */
+    if (most > 0 && text.length > most && reasons->count > 1) {
+        gp_text_clear(&text);
+        gp_text_add(&text, gp_cause_text(reasons->cause));
+    }
     bool cut = most > 0 && text.length > most;
     gp_text_add(out, ": ");
     gp_text_add_bytes(out, gp_text_string(&text), cut ? most : text.length);

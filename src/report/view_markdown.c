@@ -3,6 +3,7 @@
 #include "base/markdown.h"
 #include "gpuprof_version.h"
 #include "report/layout.h"
+#include "report/remedies.h"
 #include "report/row_cells.h"
 #include "report/row_names.h"
 #include "report/skips.h"
@@ -127,15 +128,17 @@ static void add_kernel(const struct page *p, size_t i, struct gp_text *out)
 {
     const struct gp_row *row = &p->rows->rows[i];
     char name[GP_ROW_NAME_SIZE], launches[GP_CELL_LAUNCHES_SIZE],
-        share[32] = "-", average[32] = "-", occupancy[48] = "-";
+        share[32] = "-", average[32] = "-", used[16] = "-", occupancy[48] = "-";
     double seconds, achieved;
     gp_row_names_format(&p->names, row, name);
     if (p->rows->seconds > 0 && row->seconds > 0)
         gp_unit_format(100 * row->seconds / p->rows->seconds, "%", share, sizeof(share));
     if (gp_rows_average_time(row, &seconds))
         gp_unit_format(seconds, "s", average, sizeof(average));
-    if (gp_rows_mean(p->rows, row, "achieved_occupancy", &achieved) && row->occupancy_known)
-        snprintf(occupancy, sizeof(occupancy), "%.2f of %.2f", achieved, row->occupancy.ratio);
+    if (gp_rows_mean(p->rows, row, "achieved_occupancy", &achieved))
+        snprintf(used, sizeof(used), "%.2f", achieved);
+    if (row->occupancy_known)
+        snprintf(occupancy, sizeof(occupancy), "%s of %.2f", used, row->occupancy.ratio);
     gp_text_add(out, "| ");
     gp_text_add_markdown_code(out, name, true);
     gp_cell_launches(row, launches);
@@ -268,21 +271,37 @@ static void add_check(const struct page *p, const struct gp_advice *a, struct gp
     gp_text_free(&command);
 }
 
-static void add_item(struct page *p, size_t number, const struct gp_advice *a)
+/* Each kernel; where they are several with its part of the gain. */
+static void add_subject(const struct page *p, const struct gp_remedy *change, struct gp_text *out)
 {
+    const struct gp_advice *a = change->first;
+    for (; a; a = gp_remedy_next(change, &p->findings->advice, a)) {
+        char name[GP_ROW_NAME_SIZE] = "the program", gain[GP_GAIN_SIZE];
+        if (a->row)
+            gp_row_names_format(&p->names, a->row, name);
+        gp_text_add(out, a == change->first ? "" : ", ");
+        gp_text_add_markdown_code(out, name, false);
+        gp_gain_format(a->gain, a->up_to, gain);
+        if (change->kernels > 1)
+            gp_text_addf(out, " %s", gain);
+    }
+}
+
+static void add_item(struct page *p, size_t number, const struct gp_remedy *change)
+{
+    const struct gp_advice *a = change->first;
     struct gp_text part = {0}, evidence = {0};
-    char name[GP_ROW_NAME_SIZE] = "the program", gain[GP_GAIN_SIZE];
-    if (a->row)
-        gp_row_names_format(&p->names, a->row, name);
-    gp_gain_format(a->gain, a->up_to, gain);
+    char gain[GP_GAIN_SIZE];
+    gp_gain_format(change->gain, a->up_to, gain);
     gp_text_addf(&part, "%zu. **%s of %s**: ", number, gain, gp_gain_of(a));
-    gp_text_add_markdown_code(&part, name, false);
+    add_subject(p, change, &part);
     if (a->where) {
         gp_text_add(&part, ", ");
         gp_text_add_markdown_code(&part, a->where, false);
     }
     gp_text_addf(&part, " (%s%s)\n", a->rule->name, a->rule->guess ? ", a guess" : "");
-    gp_advice_grids(p->rows, a, &evidence);
+    if (change->kernels == 1)
+        gp_advice_grids(p->rows, a, &evidence);
     gp_text_add(&evidence, a->evidence);
     gp_text_add(&part, "   - evidence: ");
     gp_text_add_markdown(&part, gp_text_string(&evidence));
@@ -318,6 +337,7 @@ static void add_advice(struct page *p)
     struct gp_text head = {0};
     const struct gp_advice_list *list = &p->findings->advice;
     size_t most = p->options->kernels ? p->options->kernels : list->count;
+    struct gp_remedies changes;
     gp_text_add(&head, "\n### Worth changing\n\n");
     if (gp_findings_assume_fastest(p->findings, p->rows))
         gp_text_add(&head, "Shares are of the GPU time with the fastest configurations, which are "
@@ -325,8 +345,10 @@ static void add_advice(struct page *p)
     if (list->count == 0)
         gp_text_add(&head, "No rule of advice applies to these kernels.\n");
     add_part(p, &head);
-    for (size_t i = 0; i < list->count && i < most; i++)
-        add_item(p, i + 1, &list->list[i]);
+    p->out->failed |= !gp_remedies_make(&changes, list);
+    for (size_t i = 0; i < changes.count && i < most; i++)
+        add_item(p, i + 1, &changes.list[i]);
+    gp_remedies_free(&changes);
 }
 
 /* ---- missing values -------------------------------------------------------------------------- */

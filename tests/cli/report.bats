@@ -1169,6 +1169,33 @@ out_of_order() {
     [[ $output != *"###"* ]]
 }
 
+@test "a program of short launches, nearly all left out by the limit, names its bound and the changes" {
+    python3 "$BATS_TEST_DIRNAME/make_limited_profile.py" >limited.jsonl
+    run "$gpuprof" report limited.jsonl
+    [ "$status" -eq 0 ]
+    # Launches without a time are those of kernels without one, and all time has a bound.
+    [[ $(flat) == *"the GPU ran kernels in at least ~5.60 % of it (4000 launches have no time)"* ]]
+    [[ $(flat) == *"Time bound by: 64.3 % not known, 35.7 % launch overhead Kernels of:"* ]]
+    [[ $(flat) == *"Host: the GPU rests most of the time, so the bound is the host, or copies, and not the kernels: 20000 launches"* ]]
+    # The first advice is on that, in the run's time; the others are shares of a small part of it.
+    [[ $output == *"of the whole GPU time (~7.00 % of the run)"$'\n'"1. up to 93.0 % of the run: the program (host_launches)"* ]]
+    [[ $output != *launch_overhead* ]]
+    [[ $(flat) == *"2. up to 43 %: 2 kernels (tensor_fills) vectorized_elementwise_kernel<FillFunctor<long>> [128] up to 22 %, vectorized_elementwise_kernel<FillFunctor<float>> [128] up to 22 %: PyTorch fills"* ]]
+    [[ $output != *separate_elementwise* ]]
+    # Why so little is known, once each, and whole.
+    [[ $output == *"not known, -: the limit left out all launches; 'Limit' says which one measures them"* ]]
+    [[ $output != *"bound_tensor"* ]]
+    [[ $(flat) == *"3 launches of vectorized_elementwise_kernel<...> and 2 more kernels: left out by the limit to the time that measuring adds (GPUPROF_OVERHEAD) More:"* ]]
+    # A grid of which no launch was timed has no line, and no time in JSON.
+    [[ $output != *"of these, grid 64"* ]]
+    "$gpuprof" report --print json limited.jsonl >json
+    [ "$(jq -c '[.profiles[0].kernels[] | select(.grids == 2) | .configurations[].seconds]' json)" = "[0.008,null]" ]
+    "$gpuprof" report --print markdown limited.jsonl >markdown
+    grep -q '^2\. \*\*up to 43 % of the GPU time\*\*: `[^`]*FillFunctor<long>[^`]*` up to 22 %, `[^`]*FillFunctor<float>[^`]*` up to 22 % (tensor_fills)$' markdown
+    # The occupancy that fits is known without a measurement.
+    grep -q '^| `nvjet_.*| - of 1.00 |' markdown
+}
+
 @test "Markdown keeps to its limit in bytes" {
     for i in {1..40}; do sed "s/_Z9vectorAddPKfS0_Pfi/_Z8kernel${i}0i/" launch; done >many
     cat header many >many.jsonl

@@ -33,7 +33,7 @@ function kernelColumns(shown) {
                   'and other differences stand behind it.'},
         {id: 'time-share', head: 'Time %', sort: k => isInA(k) ? k.share : NaN, csv: ['Time [ratio]'],
          text: k => isInA(k) ? shareText(k) : '–', bar: k => isInA(k) ? k.share : NaN,
-         explain: 'The share of the GPU time of all kernels. ~: the time of the measured launches stands for all.'},
+         explain: 'The share of the GPU time of all kernels. ~: the time of the timed launches stands for all.'},
         {id: 'time-total', head: other ? 'Time A' : 'Time', sort: k => k.timed ? secondsInA(k) : NaN,
          text: k => !isInA(k) ? 'not there' : k.timed ? format(k.seconds, 's') : '–',
          csv: [other ? 'Time A [s]' : 'Time [s]'],

@@ -107,7 +107,7 @@ function overviewSection(shown) {
         h('div', {class: 'columns'},
             h('div', {}, h('h2', {}, 'Kernels by time'), timeBars(a),
                 a.kernels.some(k => k.estimated) && h('p', {class: 'muted'},
-                    '~: the time of the measured launches stands for all launches')),
+                    '~: the time of the timed launches stands for all launches')),
             h('div', {}, h('h2', {}, 'Changes worth most'), changes.length > 0
                 ? h('ol', {class: 'advice'}, changes)
                 : h('p', {class: 'muted'}, noChange(a)))));
