@@ -82,10 +82,12 @@ static void add_differences(const struct gp_pair *pair, struct gp_text *out)
         gp_text_add(&changed, " (the closest of several that it could be)");
     else if (changed.length > 0 && !gp_same_threads(a, b))
         gp_text_add(&changed, " (not the same number of threads)");
-    gp_add_number_change(&changed, "registers", b->registers, a->registers);
-    gp_add_number_change(&changed, "bytes of local memory", b->local_bytes, a->local_bytes);
-    gp_add_number_change(&changed, "bytes of static shared memory", b->shared_static,
-                         a->shared_static);
+    if (gp_resources_are_known(a, b)) {
+        gp_add_number_change(&changed, "registers", b->registers, a->registers);
+        gp_add_number_change(&changed, "bytes of local memory", b->local_bytes, a->local_bytes);
+        gp_add_number_change(&changed, "bytes of static shared memory", b->shared_static,
+                             a->shared_static);
+    }
     if (changed.length > 0)
         gp_text_addf(out, "   %s\n", changed.data);
     out->failed |= changed.failed;

@@ -163,6 +163,12 @@ void gp_add_number_change(struct gp_text *text, const char *what, unsigned now, 
         gp_text_addf(text, "%s%s %u, was %u", text->length ? "; " : "", what, now, before);
 }
 
+/* Each kernel has a register. Launches of a side that were only counted have no known resources. */
+bool gp_resources_are_known(const struct gp_side_kernel *a, const struct gp_side_kernel *b)
+{
+    return a->registers > 0 && b->registers > 0;
+}
+
 void gp_add_configuration_change(struct gp_text *text, const struct gp_match *match)
 {
     char now[256], before[256];
@@ -192,13 +198,15 @@ static void judge_configuration(const struct judging *j, const struct gp_pair *p
         gp_text_add(&message, pair->match.chosen
                                   ? " (the closest of several that it could be: not compared)"
                                   : " (not the same number of threads: not compared)");
-    if (!j->c->other_capability) {
+    const bool known = gp_resources_are_known(a, b);
+    if (known && !j->c->other_capability) {
         gp_add_number_change(&message, "registers", b->registers, a->registers);
         gp_add_number_change(&message, "bytes of local memory (spills, arrays)", b->local_bytes,
                              a->local_bytes);
     }
-    gp_add_number_change(&message, "bytes of static shared memory", b->shared_static,
-                         a->shared_static);
+    if (known)
+        gp_add_number_change(&message, "bytes of static shared memory", b->shared_static,
+                             a->shared_static);
     if (message.length > 0) {
         struct gp_outcome o = outcome_for(j, b, configuration);
         bool fails = gp_tolerance_fails(j->rules, b->name, GP_EVENT_CHANGED);

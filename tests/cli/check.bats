@@ -188,6 +188,20 @@ END
     [[ $output == "gpuprof: no.json:"*":"*": "* ]]
 }
 
+@test "resources of kernels that were only counted are not compared" {
+    { cat header; echo '{"type":"count","kernel":"_Z9vectorAddPKfS0_Pfi","device":0,"grid":[524288,1,1],"block":[32,1,1],"launches":5}'; } >counted.jsonl
+    run "$gpuprof" compare good.jsonl counted.jsonl
+    [[ $output == *"vectorAdd("*"time in a run"* ]]
+    [[ $output != *registers* ]]
+    "$gpuprof" baseline -o base.json good.jsonl
+    run "$gpuprof" check --baseline base.json counted.jsonl
+    [[ $output != *registers* ]]
+    # Where both are known they are.
+    sed 's/"registers":16/"registers":24/g' good.jsonl >more.jsonl
+    run "$gpuprof" compare good.jsonl more.jsonl
+    [[ $output == *"registers 24, was 16"* ]]
+}
+
 @test "a baseline is written to the file that its name leads to" {
     # A link stays one, a pipe is written to, and the file has the rights that it had.
     echo old >there
