@@ -20,7 +20,8 @@
 #include <string.h>
 
 #define MOST_REASONS 64 /* kept, why metrics have no value */
-#define MOST_SKIPS 40   /* lines on values that were not measured */
+#define MOST_SKIPS 40   /* reasons why launches were not measured */
+#define MOST_SKIPPED 8  /* kernels of one of these */
 
 static size_t shown(const struct gp_rows *r, const struct gp_table_options *options)
 {
@@ -180,6 +181,20 @@ static bool is_shown(const struct gp_table_options *options, const struct gp_met
     return options->every_metric || (!metric->hidden && (stat->min != 0 || stat->max != 0));
 }
 
+/* A larger doubt says that nothing is known, a smaller one is of rounding. */
+#define MOST_DOUBT 10
+#define LEAST_DOUBT 1e-5
+
+static void add_doubt(double error, struct gp_text *out)
+{
+    if (error > MOST_DOUBT)
+        gp_text_addf(out, "  \302\261>%d%%", 100 * MOST_DOUBT);
+    else if (error >= 0.1)
+        gp_text_addf(out, "  \302\261%.0f%%", 100 * error);
+    else
+        gp_text_addf(out, "  \302\261%.2g%%", error < LEAST_DOUBT ? 0 : 100 * error);
+}
+
 /* How sure the mean is that stands for all launches of the row, where they were not all measured.
  */
 static void add_certainty(const struct gp_row *row, const struct gp_stat *stat, double mean,
@@ -190,7 +205,7 @@ static void add_certainty(const struct gp_row *row, const struct gp_stat *stat, 
     if (stat->count == 1)
         gp_text_add(out, "  measured once");
     else if (mean != 0 && isfinite(gp_stat_error(stat)))
-        gp_text_addf(out, "  \302\261%.2g%%", 100 * gp_stat_error(stat) / fabs(mean));
+        add_doubt(gp_stat_error(stat) / fabs(mean), out);
 }
 
 static void add_metric(const struct gp_row *row, const struct gp_metric *metric,
@@ -376,26 +391,67 @@ static void add_details(const struct gp_rows *r, const struct gp_table_options *
 
 /* ---- missing values ---- */
 
-static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
+static void add_skipped_name(const struct gp_skip *skip, struct gp_text *out)
 {
-    size_t count = gp_summary_skip_count(r->summary);
-    if (count == 0)
-        return;
-    gp_text_add(out, "\nNOT MEASURED, or not completely\n");
-    uint64_t rest = gp_summary_other_skips(r->summary);
-    for (size_t i = 0; i < count; i++) {
-        const struct gp_skip *skip = gp_summary_skip(r->summary, i);
-        if (i >= MOST_SKIPS) {
-            rest += skip->launches;
+    char *full = gp_demangle(skip->kernel, GP_NAME_BRIEF);
+    char name[61];
+    gp_shorten(full ? full : skip->kernel, name, sizeof(name) - 1);
+    free(full);
+    gp_text_addf(out, "%s, %" PRIu64 " launch%s", name, skip->launches,
+                 skip->launches == 1 ? "" : "es");
+}
+
+/* The next skip from `i` on whose reason has this text; the count where there is none. */
+static size_t next_skip(const struct gp_summary *s, size_t i, const char *reason)
+{
+    const size_t count = gp_summary_skip_count(s);
+    while (i < count && strcmp(gp_summary_skip(s, i)->reason.text, reason) != 0)
+        i++;
+    return i;
+}
+
+/* The kernels of one reason, whose first is `i`: "NAME, 2 launches; NAME, 1 launch: reason". */
+static void add_skips(const struct gp_summary *s, size_t i, struct gp_text *out)
+{
+    const char *reason = gp_summary_skip(s, i)->reason.text;
+    const size_t count = gp_summary_skip_count(s);
+    struct gp_text line = {0};
+    uint64_t kernels = 0, rest = 0;
+    gp_text_add(&line, "   ");
+    for (; i < count; i = next_skip(s, i + 1, reason)) {
+        if (kernels++ >= MOST_SKIPPED) {
+            rest += gp_summary_skip(s, i)->launches;
             continue;
         }
-        char *full = gp_demangle(skip->kernel, GP_NAME_BRIEF);
-        char name[61];
-        gp_shorten(full ? full : skip->kernel, name, sizeof(name) - 1);
-        free(full);
-        gp_text_addf(out, "   %s, %" PRIu64 " launch%s: ", name, skip->launches,
-                     skip->launches == 1 ? "" : "es");
-        gp_wrap(out, 6, skip->reason.text);
+        gp_text_add(&line, kernels > 1 ? "; " : "");
+        add_skipped_name(gp_summary_skip(s, i), &line);
+    }
+    if (kernels > MOST_SKIPPED)
+        gp_text_addf(&line, "; %" PRIu64 " more kernel%s, %" PRIu64 " launches",
+                     kernels - MOST_SKIPPED, plural(kernels - MOST_SKIPPED), rest);
+    gp_text_addf(&line, ": %s", reason);
+    gp_wrap(out, 6, gp_text_string(&line));
+    out->failed |= line.failed;
+    gp_text_free(&line);
+}
+
+static void add_not_measured(const struct gp_rows *r, struct gp_text *out)
+{
+    const struct gp_summary *s = r->summary;
+    const size_t count = gp_summary_skip_count(s);
+    uint64_t rest = gp_summary_other_skips(s);
+    size_t reasons = 0;
+    if (count == 0 && rest == 0)
+        return;
+    gp_text_add(out, "\nNOT MEASURED, or not completely\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct gp_skip *skip = gp_summary_skip(s, i);
+        const bool is_first = next_skip(s, 0, skip->reason.text) == i;
+        reasons += is_first;
+        if (reasons > MOST_SKIPS)
+            rest += skip->launches;
+        else if (is_first)
+            add_skips(s, i, out);
     }
     if (rest > 0)
         gp_text_addf(out, "   and %" PRIu64 " more launches for further reasons\n", rest);

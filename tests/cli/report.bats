@@ -1196,6 +1196,28 @@ out_of_order() {
     grep -q '^| `nvjet_.*| - of 1.00 |' markdown
 }
 
+@test "the details name kernels of one reason together, and no reason that there is not" {
+    for i in {1..50}; do
+        sed "s/9vectorAdd/4k$((100 + i))/; s/\"passes\":2/\"passes\":0,\"skipped\":\"some words\",\"cause\":\"in-capture\"/" launch
+    done >many
+    cat header launch many >many.jsonl
+    run "$gpuprof" report --details many.jsonl
+    [[ $(flat) == *" k101, 1 launch; "*"; 42 more kernels, 42 launches: some words"* ]]
+    [[ $output != *"further reasons"* ]]
+}
+
+@test "the doubt of a mean is said in few digits" {
+    echo '{"type":"count","kernel":"_Z9vectorAddPKfS0_Pfi","device":0,"grid":[524288,1,1],"block":[32,1,1],"launches":1000}' >count
+    { cat header; sed 's/65000.0/1.0/' launch; sed 's/65000.0/1e6/' launch; cat count; } >two.jsonl
+    run "$gpuprof" report --details two.jsonl
+    [[ $(grep ' duration ' <<<"$output") == *"±>1000%" ]]
+    # Equal values, summed up, differ in their last digits.
+    { cat header; for i in {1..3}; do sed 's/134217728.0/0.1/' launch; done; cat count; } >three.jsonl
+    run "$gpuprof" report --details three.jsonl
+    [[ $(grep ' dram_read_bytes ' <<<"$output") == *"±0%" ]]
+    [[ $output != *e-* ]]
+}
+
 @test "Markdown keeps to its limit in bytes" {
     for i in {1..40}; do sed "s/_Z9vectorAddPKfS0_Pfi/_Z8kernel${i}0i/" launch; done >many
     cat header many >many.jsonl
