@@ -8,6 +8,9 @@
 
 /* Counts and time are of different runs, whose times differ by a few percent. */
 #define MOST_UTILIZATION 1.05
+/* So few SMs keep no unit of the GPU busy with any work: one of 40 SMs, or four of 132, read with a
+ * fifth of DRAM's bandwidth at most. */
+#define FAR_TOO_SMALL (1.0 / 32)
 
 /* The operands of a unit's formula, on one device. */
 struct unit_operands {
@@ -118,12 +121,13 @@ static void name_bound(struct gp_bound *b, enum gp_bound_kind kind, const char *
     b->title = title;
 }
 
-static bool is_small(const struct gp_subject *s)
+/* Whether the blocks are fewer than such a part of the SMs. */
+static bool is_small(const struct gp_subject *s, double part)
 {
     const struct gp_device *device =
         gp_summary_get_device(s->rows->summary, s->row->launch->device);
     const unsigned *grid = s->row->largest_grid;
-    return device && gp_blocks_of(grid) < device->sm_count;
+    return device && gp_blocks_of(grid) < part * device->sm_count;
 }
 
 /* The consequences of the use of the busiest unit. */
@@ -148,10 +152,10 @@ void gp_bound_find(struct gp_bound *bound, const struct gp_rules *rules, const s
     } else if (busy) {
         bound->kind = GP_BOUND_UNIT;
         judge_closeness(bound);
-    } else if (known == 0 || !bound->complete) {
+    } else if (!bound->complete && !(timed && is_small(&subject, FAR_TOO_SMALL))) {
         /* One that was not measured may be the busy one. */
         name_bound(bound, GP_BOUND_UNKNOWN, "unknown", "not known");
-    } else if (is_small(&subject)) {
+    } else if (is_small(&subject, 1)) {
         name_bound(bound, GP_BOUND_SMALL, "small", "too small");
     } else {
         name_bound(bound, GP_BOUND_LATENCY, "latency", "latency");

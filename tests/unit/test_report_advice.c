@@ -1035,6 +1035,31 @@ static void a_bound_that_is_not_known_hides_no_advice_under_any(void **state)
     end_advised(&a);
 }
 
+/* A time and a grid of so few blocks say that it is too small. */
+static void a_grid_of_few_blocks_needs_no_counters(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct advised a;
+    make_sample(&s, "k");
+    const struct gp_counter time = {.name = "gpu__time_duration.sum", .value = 1e6};
+    s.launch.counters = &time;
+    s.launch.counter_count = 1;
+    begin_advised(&a);
+    for (unsigned blocks = 4; blocks <= 6; blocks++) {
+        s.launch.grid[0] = blocks;
+        gp_summary_launch(a.summary, &s.launch);
+    }
+    find_advice(&a);
+    for (size_t g = 0; g < a.rows.rows[0].grids; g++) {
+        const unsigned blocks = a.rows.groups[g]->launch.grid[0];
+        assert_int_equal(a.findings.group_bounds[g].kind,
+                         blocks == 4 ? GP_BOUND_SMALL : GP_BOUND_UNKNOWN);
+        assert_true(isnan(a.findings.group_bounds[g].closeness));
+    }
+    end_advised(&a);
+}
+
 /* Such advice says no more of a kernel than its name. */
 static void advice_that_is_the_same_for_several_kernels_is_one_change(void **state)
 {
@@ -1933,6 +1958,7 @@ int main(void)
         cmocka_unit_test(kernels_of_libraries_are_known_by_their_names),
         cmocka_unit_test(kernels_of_frameworks_have_advice_for_their_callers),
         cmocka_unit_test(a_bound_that_is_not_known_hides_no_advice_under_any),
+        cmocka_unit_test(a_grid_of_few_blocks_needs_no_counters),
         cmocka_unit_test(advice_that_is_the_same_for_several_kernels_is_one_change),
         cmocka_unit_test(rules_are_for_kernels_that_their_globs_name),
         cmocka_unit_test(many_short_launches_are_the_programs_matter),
