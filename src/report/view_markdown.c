@@ -258,15 +258,17 @@ static void add_check(const struct page *p, const struct gp_advice *a, struct gp
     for (const struct gp_piece *piece = a->rule->evidence; piece; piece = piece->next)
         if (piece->value)
             gp_formula_walk(piece->value, note_metric, &n);
-    gp_text_add(&command, "gpuprof compare --metrics duration");
-    for (size_t i = 0; i < n.count; i++)
+    /* A comparison has the time of kernels, and not that of the run. */
+    gp_text_add(&command,
+                a->rule->of_run ? "gpuprof report" : "gpuprof compare --metrics duration");
+    for (size_t i = 0; i < n.count && !a->rule->of_run; i++)
         gp_text_addf(&command, ",%s", n.names[i]);
     gp_text_addf(&command, " %s AFTER.jsonl",
                  p->options->profile ? p->options->profile : "BEFORE.jsonl");
     gp_text_add(out,
                 "   - check: profile the changed program with `gpuprof -o AFTER.jsonl`, then ");
     gp_text_add_markdown_code(out, gp_text_string(&command), false);
-    gp_text_add(out, "\n");
+    gp_text_add(out, a->rule->of_run ? ": how long each ran (`Program`)\n" : "\n");
     out->failed |= command.failed;
     gp_text_free(&command);
 }

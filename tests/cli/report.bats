@@ -1192,6 +1192,7 @@ out_of_order() {
     [ "$(jq -c '[.profiles[0].kernels[] | select(.grids == 2) | .configurations[].seconds]' json)" = "[0.008,null]" ]
     "$gpuprof" report --print markdown limited.jsonl >markdown
     grep -q '^2\. \*\*up to 43 % of the GPU time\*\*: `[^`]*FillFunctor<long>[^`]*` up to 22 %, `[^`]*FillFunctor<float>[^`]*` up to 22 % (tensor_fills)$' markdown
+    grep -q 'then `gpuprof report limited.jsonl AFTER.jsonl`: how long each ran (`Program`)$' markdown
     # The occupancy that fits is known without a measurement.
     grep -q '^| `nvjet_.*| - of 1.00 |' markdown
 }
