@@ -135,8 +135,29 @@ static bool is_managed(CUdeviceptr address)
            managed;
 }
 
+/* Several parts of an image may name the same variables: a linked one, and those that it was linked
+ * of. One that is known by itself lies in its section, and its buffer must not stand for that. */
+static void join_overlapping(const void *owner, CUdeviceptr *address, size_t *size)
+{
+    struct gp_buffer *buffer, *next;
+    CUdeviceptr end = *address + *size;
+    pthread_mutex_lock(&lock);
+    DL_FOREACH_SAFE(list, buffer, next)
+    {
+        const CUdeviceptr its_end = buffer->address + buffer->size;
+        if (buffer->owner != owner || buffer->address >= end || its_end <= *address)
+            continue;
+        *address = buffer->address < *address ? buffer->address : *address;
+        end = its_end > end ? its_end : end;
+        buffer_drop(buffer);
+    }
+    pthread_mutex_unlock(&lock);
+    *size = end - *address;
+}
+
 void buffer_add_global(const void *owner, CUdeviceptr address, size_t size)
 {
+    join_overlapping(owner, &address, &size);
     buffer_enter((struct gp_buffer){
         .address = address,
         .device_address = address,

@@ -398,6 +398,13 @@ static CUresult variable_of_library(CUdeviceptr *address, size_t *size, CUlibrar
     return strcmp(name, "v33") == 0 ? CUDA_ERROR_NOT_FOUND : variable_at(address, size, name);
 }
 
+static CUresult any_of_library(CUdeviceptr *address, size_t *size, CUlibrary library,
+                               const char *name)
+{
+    (void)library;
+    return variable_at(address, size, name);
+}
+
 static CUresult managed_of_library(CUdeviceptr *address, size_t *size, CUlibrary library,
                                    const char *name)
 {
@@ -477,6 +484,38 @@ static void a_managed_variable_lies_apart_from_its_section(void **state)
         assert_int_equal(total.buffers, 2);
         assert_int_equal(total.bytes, (VARIABLES - 1) * APART + 2);
     }
+}
+
+/* The wrapper of a linked program leads to what it was linked of as well. There three variables lie
+ * beside each other that have others between them in the linked one. */
+static void parts_of_an_image_leave_a_section_whole(void **state)
+{
+    (void)state;
+    struct gpusim_image_global some[] = {globals[0], globals[20], globals[40]};
+    size_t bytes;
+    void *linked = gpusim_image_build(NULL, 0, globals, VARIABLES, &bytes);
+    void *object = gpusim_image_build(NULL, 0, some, 3, &bytes);
+    assert_non_null(linked);
+    assert_non_null(object);
+    for (int objects_first = 0; objects_first < 2; objects_first++) {
+        const void *parts[] = {objects_first ? linked : object, NULL};
+        const struct {
+            unsigned magic, version;
+            const void *data, *linked;
+        } wrapper = {0x466243b1, 2, objects_first ? object : linked, parts};
+        struct gp_ranges ranges = {0};
+        gp_cuda.cuLibraryGetGlobal = any_of_library;
+        gp_library_loaded((CUlibrary)(uintptr_t)0x99, &wrapper, false);
+        gp_modules_resolve(CONTEXT(1));
+        assert_true(ranges_update(&ranges, CONTEXT(1), 0));
+        assert_int_equal(ranges.bytes, (VARIABLES - 1) * APART + 1);
+        ranges_free(&ranges);
+        assert_int_equal(total_of(CONTEXT(1)).buffers, 1);
+        gp_module_unloading((void *)(uintptr_t)0x99);
+        gp_cuda.cuLibraryGetGlobal = fake_library_global;
+    }
+    free(linked);
+    free(object);
 }
 
 static void a_librarys_variables_exist_once_in_each_context(void **state)
@@ -566,6 +605,7 @@ int main(void)
         cmocka_unit_test_setup(variables_of_a_section_are_one_buffer, make_variables),
         cmocka_unit_test_setup(variables_that_lie_otherwise_are_buffers_each, make_variables),
         cmocka_unit_test_setup(a_managed_variable_lies_apart_from_its_section, make_variables),
+        cmocka_unit_test_setup(parts_of_an_image_leave_a_section_whole, make_variables),
         TEST(a_librarys_variables_exist_once_in_each_context),
         TEST(a_module_is_asked_whether_it_prints),
         TEST(a_module_that_cannot_be_read_has_kernels_that_run_once),
