@@ -58,9 +58,12 @@ bool profiler_is_detached(void)
     return atomic_load(&detached);
 }
 
-/* Profilers begin again only where they were ended before it, too. */
+/* Profilers begin again only where they were ended before it, too. A CUPTI that was given up may
+ * still be sampling, beside a kernel that does not end. */
 bool gp_collectors_detach(struct gp_reason *why)
 {
+    if (!gp_cupti_find(why))
+        return false;
     *why = GP_REASON_TEXT(OTHER_CUPTI, "this CUPTI cannot be detached");
     if (!gp_cupti_can_detach() || !end(why) ||
         gp_cupti_failed("cuptiFinalize", gp_cupti.cuptiFinalize(), why))

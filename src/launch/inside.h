@@ -1027,7 +1027,7 @@ bool context_fetches_session(struct gp_context *context, bool in_need);
 double context_awaits_session(const struct gp_context *context);
 
 /* Ends the stays of the session with all contexts that have it. False where something is at work in
- * one of them; unless it may wait, also where launches wait there to be read. */
+ * any context; unless it may wait, also where launches wait there to be read. */
 bool contexts_leave_sessions(bool may_wait);
 
 /* A launch is made there. */

@@ -159,15 +159,56 @@ static bool leaves_quickly(struct gp_context *c)
     return quickly;
 }
 
+static CUresult await_work(struct gp_context *c, double most)
+{
+    const double began = gp_clock_seconds();
+    CUresult rest = gp_wait_for_context(
+        c->handle, c->asked, backoff_limit(fmin(most, gp_wait_limit()), c->others_backoff));
+    backoff_note(&c->others_backoff, rest, gp_clock_seconds() - began);
+    return rest;
+}
+
+/* CUPTI leaves the driver where nothing runs, also in contexts in which it counts nothing. */
+static bool rests_without_session(struct gp_context *c, bool may_wait)
+{
+    if (c->dead)
+        return true;
+    if (context_is_held_up(c) || gp_captures_are_in(c->handle))
+        return false;
+    if (!context_push(c))
+        return true;
+    const bool rests =
+        await_work(c, may_wait ? OTHERS_WORK : OTHERS_TIMEOUT) != CUDA_ERROR_NOT_READY;
+    gp_context_pop();
+    return rests;
+}
+
+static bool leaves_session(struct gp_context *c, bool may_wait)
+{
+    double took = 0;
+    return c->collection->collector->leave && context_goes_on(c) && !context_is_held_up(c) &&
+           (may_wait || leaves_quickly(c)) && leave(c, &took);
+}
+
+static bool has_session(const struct gp_context *c)
+{
+    return c->collection && !context_is_away(c);
+}
+
 bool contexts_leave_sessions(bool may_wait)
 {
     struct gp_context *c;
-    double took = 0;
+    /* Older drivers can only be waited for without a limit. */
+    if (!gp_cuda.cuCtxRecordEvent)
+        return false;
     DL_FOREACH(contexts_first(), c)
     {
-        if (c->collection && !context_is_away(c) &&
-            (!c->collection->collector->leave || !context_goes_on(c) || context_is_held_up(c) ||
-             (!may_wait && !leaves_quickly(c)) || !leave(c, &took)))
+        if (!has_session(c) && !rests_without_session(c, may_wait))
+            return false;
+    }
+    DL_FOREACH(contexts_first(), c)
+    {
+        if (has_session(c) && !leaves_session(c, may_wait))
             return false;
     }
     return true;
@@ -386,11 +427,7 @@ void context_awaits_others(const struct gp_context *c)
         if (o == c || o->gpu != c->gpu || !gp_cuda.cuCtxRecordEvent || context_is_held_up(o) ||
             gp_captures_are_in(o->handle) || !context_push(o))
             continue;
-        const double began = gp_clock_seconds();
-        const double most = fmin(OTHERS_WORK, gp_wait_limit());
-        CUresult rest =
-            gp_wait_for_context(o->handle, o->asked, backoff_limit(most, o->others_backoff));
-        backoff_note(&o->others_backoff, rest, gp_clock_seconds() - began);
+        await_work(o, OTHERS_WORK);
         gp_context_pop();
     }
 }

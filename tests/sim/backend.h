@@ -13,7 +13,7 @@
 #include "model/chip.h"
 #include "model/counters.h"
 
-#define GPUSIM_BACKEND_VERSION 4
+#define GPUSIM_BACKEND_VERSION 5
 
 /* A listener that sees the work of each launch on a context. */
 struct gpusim_watcher {
@@ -36,6 +36,7 @@ struct gpusim_backend {
     bool (*device_of)(CUcontext context, int *device); /* false: no such context */
     bool (*is_green)(CUcontext context);
     bool (*synchronize)(CUcontext context); /* false: the context is broken */
+    void (*synchronize_all)(void);
     bool (*watch)(CUcontext context, struct gpusim_watcher *watcher);
     void (*unwatch)(CUcontext context, struct gpusim_watcher *watcher);
     bool (*fault)(const char *name);          /* is this fault switched on? */

@@ -64,6 +64,18 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
     [ "$(sets_of_counters)" -eq 1 ]
 }
 
+@test "it stays while a kernel runs in another context" {
+    GPUPROF_TIMEOUT=0.2 traced "$programs/limit_linked" 0 one:9000
+    [ "$(times finalize)" -ge 1 ]
+    GPUPROF_TIMEOUT=0.2 traced "$programs/limit_linked" 0 one:10 waiting:1 one:9000
+    [ "$(times finalize)" -eq 0 ]
+}
+
+@test "it stays where it may still be sampling" {
+    GPUPROF_DIAGNOSIS=full GPUSIM_FAILS=cuptiPCSamplingDisable@1 traced "$programs/limit_linked" 0 one:4100 rare:100 one:4000
+    [ "$(times finalize)" -eq 1 ]
+}
+
 @test "where CUPTI refuses to be detached it stays, and a line says so" {
     GPUSIM_FAILS=cuptiFinalize@1 traced "$programs/limit_linked" 0 one:9000
     [ "$(times finalize)" -eq 0 ]

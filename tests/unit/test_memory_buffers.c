@@ -486,8 +486,8 @@ static void a_managed_variable_lies_apart_from_its_section(void **state)
     }
 }
 
-/* The wrapper of a linked program leads to what it was linked of as well. There three variables lie
- * beside each other that have others between them in the linked one. */
+/* The wrapper of a linked program leads to the objects that it was linked of as well. There three
+ * variables lie beside each other that have others between them in the linked one. */
 static void parts_of_an_image_leave_a_section_whole(void **state)
 {
     (void)state;

@@ -213,10 +213,13 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes,
     return CUPTI_SUCCESS;
 }
 
+/* Of the real one it is documented that nothing may run: in no context. */
 CUptiResult CUPTIAPI cuptiFinalize(void)
 {
     GPUSIM_MAY_FAIL();
     gpusim_note("finalize", 0);
+    if (gpusim_driver())
+        gpusim_driver()->synchronize_all();
     pthread_mutex_lock(&lock);
     bool ends = attached && plainly;
     if (ends) {

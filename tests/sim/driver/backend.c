@@ -37,6 +37,13 @@ static bool synchronize(CUcontext context)
     return sound;
 }
 
+static void synchronize_all(void)
+{
+    pthread_mutex_lock(&gpusim_lock);
+    gpusim_contexts_wait();
+    pthread_mutex_unlock(&gpusim_lock);
+}
+
 static bool is_green(CUcontext context)
 {
     bool green;
@@ -110,6 +117,7 @@ const struct gpusim_backend gpusim_backend = {
     .device_of = device_of,
     .is_green = is_green,
     .synchronize = synchronize,
+    .synchronize_all = synchronize_all,
     .watch = watch,
     .unwatch = unwatch,
     .fault = gpusim_fault,

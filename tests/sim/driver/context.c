@@ -117,6 +117,12 @@ bool gpusim_context_alive(CUcontext context)
     return false;
 }
 
+void gpusim_contexts_wait(void)
+{
+    for (CUcontext c = contexts; c; c = c->next)
+        gpusim_context_wait(c);
+}
+
 CUcontext gpusim_context_current(void)
 {
     return depth ? stack[depth - 1] : NULL;

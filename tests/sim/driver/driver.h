@@ -88,6 +88,8 @@ CUresult gpusim_enter_unsafe(CUcontext *context);
 /* The lock must be held for the rest of this block. */
 CUcontext gpusim_context_current(void);
 bool gpusim_context_alive(CUcontext context);
+/* Everything queued so far in any context is done; the lock is given up meanwhile. */
+void gpusim_contexts_wait(void);
 CUcontext gpusim_context_owner(CUcontext context); /* itself, or of a green context the primary */
 CUstream gpusim_context_stream(CUcontext context, CUstream handle); /* of it or its green ones */
 struct gpusim_device *gpusim_device(int ordinal);                   /* NULL: no such device */

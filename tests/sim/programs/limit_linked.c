@@ -3,7 +3,8 @@
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
  * kernels, `threads` of four threads, each in a stream of its own; `anew` gives the context up, and
- * begins with another one, COUNT times. At the end a digest shows all memory.
+ * begins with another one, COUNT times. `waiting` are COUNT kernels in contexts of their own that
+ * end once all else is launched. At the end a digest shows all memory.
  */
 #include <pthread.h>
 #include <time.h>
@@ -14,10 +15,17 @@
 #define ELEMENTS 4096u
 #define THREADS 4
 #define NODES 6
+#define MOST_WAITING 4
 
 static struct gpu gpu;
 static struct work w = {.gpu = &gpu};
 static unsigned rest_us;
+
+static struct waiting {
+    CUcontext context;
+    CUdeviceptr flag;
+} waiting[MOST_WAITING];
+static unsigned waiting_count;
 
 struct worker {
     pthread_t thread;
@@ -113,6 +121,40 @@ static void run_graph(unsigned count, CUdeviceptr p)
     MUST(gpu.StreamDestroy(stream));
 }
 
+/* Each in a context of its own. */
+static void launch_waiting(void)
+{
+    struct waiting *k = &waiting[waiting_count++];
+    struct work beside = {.gpu = &gpu};
+    CUdeviceptr seen;
+    CUstream stream;
+    size_t bytes;
+    void *image = snippets_image(&bytes);
+    expect(waiting_count <= MOST_WAITING && image, "waiting");
+    MUST(cuCtxCreate_v2(&k->context, 0, 0));
+    MUST(gpu.ModuleLoadData(&beside.module, image));
+    free(image);
+    k->flag = allocate(&beside, sizeof(uint32_t));
+    seen = allocate(&beside, sizeof(uint32_t));
+    MUST(gpu.MemsetD32(k->flag, 0, 1));
+    MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    void *params[] = {&k->flag, &seen};
+    launch(&beside, "wait_for_flag", 1, 1, 32, 1, 0, stream, params);
+    MUST(cuCtxPopCurrent(&k->context));
+}
+
+static void end_waiting(void)
+{
+    for (unsigned i = 0; i < waiting_count; i++) {
+        CUstream stream;
+        MUST(cuCtxPushCurrent(waiting[i].context));
+        MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        MUST(gpu.MemsetD32Async(waiting[i].flag, 1, 1, stream));
+        MUST(gpu.CtxSynchronize());
+        MUST(cuCtxPopCurrent(&waiting[i].context));
+    }
+}
+
 static CUdeviceptr begin(void)
 {
     snippets_open(&w);
@@ -142,6 +184,9 @@ int main(int argc, char **argv)
             run_threads(count);
         else if (strcmp(word, "graph") == 0)
             run_graph(count, p);
+        else if (strcmp(word, "waiting") == 0)
+            for (unsigned n = 0; n < count; n++)
+                launch_waiting();
         else if (strcmp(word, "anew") == 0)
             for (unsigned n = 0; n < count; n++)
                 p = begin_anew(p);
@@ -154,6 +199,7 @@ int main(int argc, char **argv)
                 rest();
             }
     }
+    end_waiting();
     MUST(gpu.CtxSynchronize());
     show("memory", p);
     snippets_close(&w);
