@@ -213,7 +213,7 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t bytes,
     return CUPTI_SUCCESS;
 }
 
-/* Of the real one it is documented that nothing may run: in no context. */
+/* Work in any context is waited for: the real one is documented for processes in which none is. */
 CUptiResult CUPTIAPI cuptiFinalize(void)
 {
     GPUSIM_MAY_FAIL();
