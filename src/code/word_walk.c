@@ -241,11 +241,27 @@ static bool mark_targets(struct gp_word_walk *w)
     return true;
 }
 
+/* A caller moves the address behind its call to a register. Another call is a branch, as ptxas has
+ * some loops end for compute capability 8.0 to 8.9: it leads on in the same function. */
+static bool is_branch(const struct gp_word_walk *w, size_t n)
+{
+    const uint64_t behind = (n + 1) * GP_INSTRUCTION_BYTES;
+    uint64_t low;
+    if (opcode_at(w, n) != CALL_RELATIVE)
+        return true;
+    for (size_t before = n; before-- > 0;) {
+        memcpy(&low, w->code + before * GP_INSTRUCTION_BYTES, sizeof(low));
+        if ((low & OPCODE_MASK) == MOV && low >> 32 == behind)
+            return false;
+    }
+    return true;
+}
+
 /* Functions lie one behind the other, each from where a call leads to the next such. */
 static void mark_functions(struct gp_word_walk *w)
 {
     for (size_t n = 0; n < w->count; n++)
-        if (opcode_at(w, n) == CALL_RELATIVE && number_of_target(w, n) < w->count)
+        if (number_of_target(w, n) < w->count && !is_branch(w, n))
             w->begin[number_of_target(w, n)] = (uint32_t)number_of_target(w, n);
     for (size_t n = 1; n < w->count; n++)
         if (w->begin[n] == 0)
@@ -259,7 +275,7 @@ static bool branches_into_another(const struct gp_word_walk *w)
         memcpy(word, w->code + n * GP_INSTRUCTION_BYTES, sizeof(word));
         const unsigned opcode = opcode_at(w, n);
         const size_t target = number_of_target(w, n);
-        if ((target < w->count && opcode != CALL_RELATIVE && w->begin[target] != w->begin[n]) ||
+        if ((target < w->count && w->begin[target] != w->begin[n] && is_branch(w, n)) ||
             (opcode == BSSY && w->begin[meeting_of(w, n)] != w->begin[n]) ||
             (w->begin[n + 1] != w->begin[n] && !never_goes_on(word, opcode)))
             return true;

@@ -96,9 +96,30 @@ static void nothing_is_known(void **state)
     assert_int_equal(gp_code_data_words(nothing_known, 0, 90), 0);
 }
 
+/* A function that loops ends in a call of the instructions behind the loop, from where it returns.
+ * The store behind its own call is reached. */
+static void a_call_that_is_a_branch(void **state)
+{
+    static const uint64_t code[][2] = {
+        {0x0000580000147a02, 0x000fe20000000f00}, /* MOV R20, c[0x0][0x160] */
+        {0x0000590000157a02, 0x000fe20000000f00}, /* MOV R21, c[0x0][0x164] */
+        {0x0000004000067802, 0x000fe20000000f00}, /* MOV R6, 0x40 */
+        {0x0000002000007944, 0x000fea0003c00000}, /* CALL.REL.NOINC 0x60 */
+        {0x0000000414007986, 0x0003e4000c101b04}, /* STG.E.64 [R20.64], R4 */
+        {0x000000000000794d, 0x000fea0003800000}, /* EXIT */
+        {0x0000001000000944, 0x000fe20003c00000}, /* @P0 CALL.REL.NOINC 0x80 */
+        {0xffffffe000007947, 0x000fea000383ffff}, /* BRA 0x60 */
+        {0xffffff7006007950, 0x000fec0003c3ffff}, /* RET.REL.NODEC R6 0x0 */
+    };
+    (void)state;
+    const uint64_t words = gp_code_data_words(code, sizeof(code), 80);
+    assert_int_equal(words & 7, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_that_is_a_branch),
         cmocka_unit_test(words_that_are_data_only),
         cmocka_unit_test(nothing_is_known),
     };
