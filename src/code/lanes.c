@@ -3,6 +3,7 @@
 #include "code/instruction.h"
 #include "code/paths.h"
 #include "code/two_sides.h"
+#include "code/word_flow.h"
 
 #define SET(op) (UINT64_C(1) << (op))
 
@@ -30,6 +31,15 @@ static bool begins_stretch(const struct gp_paths *p, size_t n)
            gp_instruction_flow(at(p, n - 1)) != GP_FLOW_ON;
 }
 
+/* No thread comes to the padding behind a kernel. To other code nobody may lead by what is known:
+ * ways back from very many calls, and those by tables, are left out (code/paths.h). */
+static bool is_padding(const struct gp_paths *p, size_t n)
+{
+    uint64_t word[2];
+    gp_paths_word(p, n, word);
+    return (word[0] & OPCODE_MASK) == NOP;
+}
+
 /* A stretch that computes tells by one of its instructions how often it ran: a whole warp may go
  * round it, and the branch is counted in as many lanes. All threads run the first one. */
 static bool tells_lanes(const struct gp_paths *p)
@@ -44,7 +54,7 @@ static bool tells_lanes(const struct gp_paths *p)
             if (computes && !counted)
                 return false;
             computes = false;
-            counted = ways_to(p, n) == 0; /* the first one, or no thread comes there */
+            counted = ways_to(p, n) == 0 && (n == 0 || is_padding(p, n));
         }
         computes = computes || gp_instruction_flow(word) == GP_FLOW_ON;
         counted = counted || (access && !under_predicate) || gp_instruction_is_counted_branch(word);

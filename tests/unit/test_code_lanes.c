@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -107,6 +108,36 @@ static void a_loop(void **state)
     assert_true(TELLS(LOAD, ADD, IF_BACK_ONE, STORE, EXIT));
 }
 
+#define CALLS 1100u /* and returns: too many to know which leads where */
+
+static void call(uint64_t word[2], size_t from, size_t to)
+{
+    const uint64_t words = 4 * (to - from - 1);
+    word[0] = 0x7944 | (words & 0xff) << 16 | words >> 8 << 34;
+    word[1] = 0x000fea0003c00000;
+}
+
+/* Each call is counted with the arithmetic before it; behind the last one nothing is. */
+static void very_many_calls(void **state)
+{
+    (void)state;
+    static const uint64_t add[2] = ADD, load[2] = LOAD, leave[2] = EXIT;
+    static const uint64_t back[2] = {0xffffff7006007950, 0x000fec0003c3ffff}; /* RET */
+    for (unsigned computes = 0; computes < 2; computes++) {
+        static uint64_t code[3 * CALLS + 3][2];
+        size_t n = 0;
+        memcpy(code[n++], load, sizeof(load));
+        for (unsigned i = 0; i < CALLS; i++, n++) {
+            call(code[n], n, 2 * CALLS + 2);
+            memcpy(code[++n], i + 1 < CALLS || computes ? add : load, sizeof(add));
+        }
+        memcpy(code[n++], leave, sizeof(leave));
+        for (unsigned i = 0; i < CALLS; i++)
+            memcpy(code[n++], back, sizeof(back));
+        assert_int_equal(tells(code, n), !computes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +146,7 @@ int main(void)
         cmocka_unit_test(accesses_and_branches_under_a_predicate),
         cmocka_unit_test(arithmetic_behind_a_branch),
         cmocka_unit_test(a_loop),
+        cmocka_unit_test(very_many_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
