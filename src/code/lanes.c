@@ -31,7 +31,7 @@ static bool begins_stretch(const struct gp_paths *p, size_t n)
            gp_instruction_flow(at(p, n - 1)) != GP_FLOW_ON;
 }
 
-/* No thread comes to the padding behind a kernel. To other code nobody may lead by what is known:
+/* No thread comes to the padding behind a kernel. To other code a way may lead that is not known:
  * ways back from very many calls, and those by tables, are left out (code/paths.h). */
 static bool is_padding(const struct gp_paths *p, size_t n)
 {
