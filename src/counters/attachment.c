@@ -26,12 +26,14 @@ static bool end(struct gp_reason *why)
 }
 
 /* Behind cuptiFinalize no profiler begins, also where profilers are ended once more, until someone
- * has subscribed. */
+ * has subscribed: us, or a tool of the program's. There is one subscriber at a time. */
 static bool attach(struct gp_reason *why)
 {
     CUpti_SubscriberHandle subscriber;
-    return !gp_cupti_failed("cuptiSubscribe", gp_cupti.cuptiSubscribe(&subscriber, listen, NULL),
-                            why) &&
+    const CUptiResult result = gp_cupti.cuptiSubscribe(&subscriber, listen, NULL);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        return end(why);
+    return !gp_cupti_failed("cuptiSubscribe", result, why) &&
            !gp_cupti_failed("cuptiUnsubscribe", gp_cupti.cuptiUnsubscribe(subscriber), why) &&
            end(why);
 }

@@ -96,3 +96,10 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
     traced "$programs/tool_linked" linked launch subscribe unsubscribe launches
     [ "$(times finalize)" -eq 0 ]
 }
+
+@test "it comes again beside a tool that has subscribed meanwhile" {
+    traced "$programs/tool_linked" linked launches subscribe launches launches
+    [ "$(times finalize)" -ge 1 ]
+    [ "$(launches | wc -l)" -eq 4 ]
+    [ "$(sets_of_counters)" -eq 1 ]
+}
