@@ -116,6 +116,23 @@ static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_grou
     }
 }
 
+bool gp_left_out_means(double *means, const struct gp_group *const *groups, size_t count,
+                       size_t metric)
+{
+    struct gp_law_point *points = calloc(count + 1, sizeof(*points));
+    if (!points)
+        return false;
+    const struct gp_law law = gp_law_of(groups, count, metric, points);
+    for (size_t i = 0; i < count; i++) {
+        const double value = gp_left_out_is(groups[i], metric)
+                                 ? gp_law_value(&law, gp_blocks_of(groups[i]->launch.grid))
+                                 : NAN;
+        means[i] = value >= 0 ? value : NAN; /* far outside of the grids a law may end below 0 */
+    }
+    free(points);
+    return true;
+}
+
 bool gp_left_out_add(struct gp_stat *stats, size_t metrics, const struct gp_group *const *groups,
                      size_t count)
 {

@@ -125,6 +125,36 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     gp_stats_add_group(row->stats, gp_metrics_selected_count(gp_summary_metrics(s)), group);
 }
 
+/* The time of each group, and of the row. Where no launch of a group was timed, as it was left out
+ * by choice, its time follows from the groups' blocks; of others it is that of as many launches of
+ * the row. False when out of memory. */
+static bool find_seconds(struct gp_rows *r, struct gp_row *row)
+{
+    double *seconds = r->group_seconds + row->first_group;
+    const struct gp_group *const *groups = r->groups + row->first_group;
+    double sum = 0, known = 0;
+    size_t d;
+    if (!metric_index(r->summary, "duration", &d))
+        return true;
+    if (!gp_left_out_means(seconds, groups, row->grids, d))
+        return false;
+    for (size_t i = 0; i < row->grids; i++) {
+        const struct gp_stat *own = &groups[i]->stats[d];
+        const double launches = (double)groups[i]->launches;
+        seconds[i] = (own->count > 0 ? own->sum / (double)own->count : seconds[i]) * launches;
+        if (isfinite(seconds[i])) {
+            sum += seconds[i];
+            known += launches;
+        }
+    }
+    const double mean = known > 0 ? sum / known : 0;
+    row->seconds = mean * (double)row->launches;
+    for (size_t i = 0; i < row->grids; i++)
+        if (!isfinite(seconds[i]))
+            seconds[i] = mean * (double)groups[i]->launches;
+    return true;
+}
+
 /* Names, occupancy and time, once all groups of the row are in. */
 static bool finish_row(struct gp_rows *r, struct gp_row *row)
 {
@@ -137,13 +167,14 @@ static bool finish_row(struct gp_rows *r, struct gp_row *row)
     else
         strcpy(row->occupancy_why, "the facts of the device are not known");
     /* A profile may hold times that are none. */
-    double seconds = gp_estimate_total(&row->time);
-    if (isfinite(seconds) && seconds > 0) {
-        row->seconds = seconds;
-        *(row->apart ? &r->apart.seconds : &r->seconds) += seconds;
+    const bool found = find_seconds(r, row);
+    if (isfinite(row->seconds) && row->seconds > 0) {
+        *(row->apart ? &r->apart.seconds : &r->seconds) += row->seconds;
         r->timed = r->timed || !row->apart;
+    } else {
+        row->seconds = 0;
     }
-    return row->full_name && row->brief_name;
+    return found && row->full_name && row->brief_name;
 }
 
 static void keep_apart(struct gp_rows *r)
@@ -206,9 +237,10 @@ bool gp_rows_make(struct gp_rows *r, const struct gp_summary *s)
     size_t count = gp_summary_group_count(s);
     struct sorted *sorted = calloc(count + 1, sizeof(*sorted));
     r->groups = calloc(count + 1, sizeof(*r->groups));
+    r->group_seconds = calloc(count + 1, sizeof(*r->group_seconds));
     r->rows = calloc(count + 1, sizeof(*r->rows));
-    bool answer = sorted && r->groups && r->rows && sort_groups(r, sorted, count) &&
-                  make_rows(r, sorted, count);
+    bool answer = sorted && r->groups && r->group_seconds && r->rows &&
+                  sort_groups(r, sorted, count) && make_rows(r, sorted, count);
     free(sorted);
     if (answer) {
         qsort(r->rows, r->count, sizeof(*r->rows), compare_rows);
@@ -233,6 +265,7 @@ void gp_rows_free(struct gp_rows *r)
     }
     free(r->rows);
     free(r->groups);
+    free(r->group_seconds);
     memset(r, 0, sizeof(*r));
 }
 
@@ -254,13 +287,8 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
     one.of_graphs = g->of_graphs;
     one.stats = g->stats;
     memset(&one.time, 0, sizeof(one.time));
-    one.seconds = 0;
     add_time(&one, g, r->summary);
-    /* As in the sum of the row: groups with times stand for those without. */
-    if (one.time.known > 0)
-        one.seconds = gp_estimate_total(&one.time);
-    else if (row->launches > 0)
-        one.seconds = row->seconds * (double)g->launches / (double)row->launches;
+    one.seconds = r->group_seconds[one.first_group];
     memcpy(one.smallest_grid, g->launch.grid, sizeof(one.smallest_grid));
     memcpy(one.largest_grid, g->launch.grid, sizeof(one.largest_grid));
     return one;

@@ -37,6 +37,7 @@ struct gp_apart {
 struct gp_rows {
     const struct gp_summary *summary;
     const struct gp_group **groups; /* those of a row lie next to each other */
+    double *group_seconds;          /* of all launches of each group, and 0 where none is known */
     struct gp_row *rows;
     size_t count; /* without those that are kept apart */
     struct gp_apart apart;
@@ -56,8 +57,8 @@ static inline size_t gp_rows_all(const struct gp_rows *r)
 }
 
 /* A row of one group alone, as part of `row`: its names and occupancy are those of the row. Where
- * none of its launches was timed (time.known) its seconds are those of as many launches of the row.
- * It lives as long as the rows do. */
+ * none of its launches was timed (time.known) its seconds follow from the other groups. It lives as
+ * long as the rows do. */
 struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group);
 
 /* Whether two launches are of one row: they may differ in their grid. */

@@ -403,6 +403,43 @@ static void counts_say_how_many_launches_there_were(void **state)
     gp_metrics_close(m);
 }
 
+/* A grid of which no launch was timed takes the time that its blocks lead to, not the mean of
+ * others. */
+static void times_of_grids_follow_their_blocks(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    double timed = 0;
+    gp_summary_device(s, &h200);
+    for (uint32_t blocks = 10; blocks <= 40; blocks += 10) {
+        const double ns = 1000 + 100.0 * blocks;
+        const struct gp_counter counter = {"gpu__time_duration.sum", ns, GP_NO_REASON};
+        const struct gp_record l = {.kernel = "k",
+                                    .grid = {blocks, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .passes = 2,
+                                    .counter_count = 1,
+                                    .counters = &counter};
+        gp_summary_launch(s, &l);
+        timed += 1e-9 * ns;
+    }
+    const struct gp_count count = {
+        .kernel = "k", .grid = {400, 1, 1}, .block = {32, 1, 1}, .launches = 50};
+    gp_summary_count(s, &count);
+    struct gp_rows rows;
+    assert_true(gp_rows_make(&rows, s));
+    assert_int_equal(rows.count, 1);
+    const struct gp_row last = gp_rows_of_group(&rows, &rows.rows[0], 4);
+    assert_int_equal(last.launch->grid[0], 400);
+    assert_float_equal(last.seconds, 50 * 41e-6, 1e-9);
+    assert_float_equal(rows.rows[0].seconds, timed + 50 * 41e-6, 1e-9);
+    assert_float_equal(rows.seconds, rows.rows[0].seconds, 0);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 /* Launches without a line of their own, of a process that is killed and of one that ends. */
 static void sums_stand_for_launches_without_a_line(void **state)
 {
@@ -1402,6 +1439,7 @@ int main(void)
         cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
+        cmocka_unit_test(times_of_grids_follow_their_blocks),
         cmocka_unit_test(sums_stand_for_launches_without_a_line),
         cmocka_unit_test(a_kernel_of_which_nothing_was_measured_is_counted),
         cmocka_unit_test(times_of_a_grid_stand_for_its_launches_only),
