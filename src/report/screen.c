@@ -11,6 +11,7 @@
 #include "report/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,12 +226,20 @@ static size_t said_under(const struct gp_remedies *changes, const size_t *shown,
     return 0;
 }
 
-/* Where the GPU rests most of the time, gains of its time are small ones of the run. */
+static bool any_of_run(const struct gp_remedies *changes)
+{
+    size_t i = 0;
+    while (i < changes->count && !changes->list[i].first->rule->of_run)
+        i++;
+    return i < changes->count;
+}
+
+/* Gains of the GPU time and gains of the run are only compared by that. */
 static void add_share_of_run(const struct gp_rows *rows, struct gp_text *out)
 {
     char share[32];
     const double busy = 1 - gp_host_idle_share(rows);
-    if (!(busy < 0.5))
+    if (!isfinite(busy))
         return;
     gp_unit_format(100 * busy, "%", share, sizeof(share));
     gp_text_addf(out, " (~%s of the run)", share);
@@ -244,13 +253,14 @@ static void add_changes(const struct shown *s, const struct gp_findings *f, size
     struct gp_remedies changes;
     size_t begin = out->length, said[MOST_CHANGES];
     size_t number = 0, known = 0, measured = 0, roofs = 0, large = 0;
+    out->failed |= !gp_remedies_make(&changes, list);
     gp_text_add(out, "\nWORTH CHANGING, by the estimated gain of the whole GPU time");
-    add_share_of_run(s->rows, out);
+    if (any_of_run(&changes))
+        add_share_of_run(s->rows, out);
     if (gp_findings_assume_fastest(f, s->rows))
         gp_text_add(out, s->width < WIDE_HEADING ? "\n   with the fastest configurations"
                                                  : " with the fastest configurations");
     gp_text_add(out, "\n");
-    out->failed |= !gp_remedies_make(&changes, list);
     for (size_t i = 0; i < changes.count && number < MOST_CHANGES; i++) {
         if (number >= LEAST_CHANGES &&
             used + lines_in(out, begin) + MOST_LINES_OF_A_CHANGE > MOST_LINES)
