@@ -198,7 +198,7 @@ accounts() {
     for kind in all:40 one:100 rare:101 graph:20; do
         accounts "$programs/libclock.so" "$programs/limit_linked" 2000 "$kind"
     done
-    for kind in all:8 one:12 rare:12 graph:3; do
+    for kind in all:8 graph:3; do
         GPUSIM_FAULTS=slow,slowcounters accounts "" "$programs/limit_linked" 2000 "$kind"
     done
 }
