@@ -1189,7 +1189,7 @@ out_of_order() {
     # A grid of which no launch was timed has no line, and no time in JSON.
     [[ $output != *"of these, grid 64"* ]]
     "$gpuprof" report --print json limited.jsonl >json
-    [ "$(jq -c '[.profiles[0].kernels[] | select(.grids == 2) | .configurations[].seconds]' json)" = "[0.008,null]" ]
+    [ "$(jq -c '[.profiles[0].kernels[] | select(.grids == 2) | .configurations[].seconds | if . then 1e6 * . | round else . end]' json)" = "[8000,null]" ]
     "$gpuprof" report --print markdown limited.jsonl >markdown
     grep -q '^2\. \*\*up to 43 % of the GPU time\*\*: `[^`]*FillFunctor<long>[^`]*` up to 22 %, `[^`]*FillFunctor<float>[^`]*` up to 22 % (tensor_fills)$' markdown
     grep -q 'then `gpuprof report limited.jsonl AFTER.jsonl`: how long each ran (`Program`)$' markdown
