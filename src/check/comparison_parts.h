@@ -7,8 +7,10 @@
 /* "+5.4 %", "from 0" */
 void gp_format_relative(double relative, char *out, size_t size);
 
-/* "registers 40, was 16" where they differ, behind "; " where text is there already. */
+/* Whether both sides have registers and shared memory to compare. */
 bool gp_resources_are_known(const struct gp_side_kernel *a, const struct gp_side_kernel *b);
+
+/* "registers 40, was 16" where they differ, behind "; " where text is there already. */
 void gp_add_number_change(struct gp_text *text, const char *what, unsigned now, unsigned before);
 /* Adds the differences in grid, block and shared memory of the two of a match, each as
  * gp_add_number_change does. */

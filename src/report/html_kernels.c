@@ -150,7 +150,7 @@ static void add_launch(const struct gp_row *row, struct gp_text *out)
                  "\"launches\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"measured\":%" PRIu64
                  ",\"recalled\":%" PRIu64 ",\"timed\":%" PRIu64 ",\"grids\":%zu,\"seconds\":",
                  l->device, l->registers, l->local_bytes, l->shared_static, l->shared_dynamic,
-                 row->launches, row->recorded, row->measured, row->recalled, row->time.known,
+                 row->launches, row->recorded, row->measured, row->recalled, row->timed,
                  row->grids);
     gp_json_number(out, row->seconds);
     add_extent("grid", row->largest_grid, out);

@@ -198,7 +198,7 @@ static size_t choose_grids(const struct table *t, const struct gp_row *row,
     for (size_t g = 0; row->grids > 1 && g < row->grids && g < COMPARED_GRIDS; g++) {
         const struct gp_row one = gp_rows_of_group(t->rows, row, g);
         const double own = one.seconds;
-        if (!(own >= WORTH_A_LINE * row->seconds) || one.time.known == 0)
+        if (!(own >= WORTH_A_LINE * row->seconds) || one.timed == 0)
             continue;
         differ = differ || (first && strcmp(first->name, bounds[g].name) != 0);
         first = first ? first : &bounds[g];

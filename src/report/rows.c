@@ -78,11 +78,11 @@ static bool metric_index(const struct gp_summary *s, const char *name, size_t *i
     return false;
 }
 
-static void add_time(struct gp_row *row, const struct gp_group *group, const struct gp_summary *s)
+/* The launches of a group that has a time. */
+static uint64_t timed_of(const struct gp_group *group, const struct gp_summary *s)
 {
     size_t i;
-    if (metric_index(s, "duration", &i))
-        gp_estimate_add(&row->time, group->stats[i].sum, group->stats[i].count, group->launches);
+    return metric_index(s, "duration", &i) && group->stats[i].count > 0 ? group->launches : 0;
 }
 
 /* By their blocks; of as many the one that is longer in x comes later. */
@@ -121,7 +121,7 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
     row->recalled += group->recalled;
     row->recalled_all += group->recalled_all;
     row->of_graphs += group->of_graphs;
-    add_time(row, group, s);
+    row->timed += timed_of(group, s);
     gp_stats_add_group(row->stats, gp_metrics_selected_count(gp_summary_metrics(s)), group);
 }
 
@@ -286,8 +286,7 @@ struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row
     one.recalled_all = g->recalled_all;
     one.of_graphs = g->of_graphs;
     one.stats = g->stats;
-    memset(&one.time, 0, sizeof(one.time));
-    add_time(&one, g, r->summary);
+    one.timed = timed_of(g, r->summary);
     one.seconds = r->group_seconds[one.first_group];
     memcpy(one.smallest_grid, g->launch.grid, sizeof(one.smallest_grid));
     memcpy(one.largest_grid, g->launch.grid, sizeof(one.largest_grid));

@@ -3,7 +3,6 @@
 #ifndef GPUPROF_REPORT_ROWS_H
 #define GPUPROF_REPORT_ROWS_H
 
-#include "base/estimate.h"
 #include "report/summary.h"
 
 #include <stdbool.h>
@@ -17,7 +16,7 @@ struct gp_row {
     uint64_t launches, recorded, measured; /* as in struct gp_group */
     size_t measured_grids;                 /* with launches that were */
     uint64_t hardware, instrumented, recalled, recalled_all, of_graphs;
-    struct gp_estimate time;
+    uint64_t timed; /* launches of the grids that have a time */
     double seconds; /* of all launches; 0 where none was timed */
     char *full_name, *brief_name;
     struct gp_stat *stats; /* one per selected metric */
@@ -57,7 +56,7 @@ static inline size_t gp_rows_all(const struct gp_rows *r)
 }
 
 /* A row of one group alone, as part of `row`: its names and occupancy are those of the row. Where
- * none of its launches was timed (time.known) its seconds follow from the other groups. It lives as
+ * none of its launches was timed (timed) its seconds follow from the other groups. It lives as
  * long as the rows do. */
 struct gp_row gp_rows_of_group(const struct gp_rows *r, const struct gp_row *row, size_t group);
 

@@ -73,7 +73,7 @@ static json_t *configurations(struct gp_object *o, const struct gp_rows *rows,
         json_t *object = json_object();
         gp_object_put(o, object, "grid", gp_object_extent(o, one.launch->grid));
         gp_object_put(o, object, "launches", gp_object_whole(one.launches));
-        gp_object_put(o, object, "seconds", one.time.known > 0 ? number(one.seconds) : json_null());
+        gp_object_put(o, object, "seconds", one.timed > 0 ? number(one.seconds) : json_null());
         gp_object_put(o, object, "bound",
                       gp_bound_json(o, findings->rules, &findings->group_bounds[one.first_group]));
         gp_object_append(o, all, object);

@@ -4,12 +4,8 @@ grids of each that are bound by different things, and launches left out for many
 
 import json
 
-DEVICE = {"type": "device", "ordinal": 0, "name": "NVIDIA H200", "chip": "GH100", "cc_major": 9, "cc_minor": 0,
-          "sm_count": 132, "clock_khz": 1980000, "memory_clock_khz": 3201000, "memory_bus_bits": 6016,
-          "sp_dp_ratio": 2, "warp_size": 32, "max_threads_per_sm": 2048, "max_blocks_per_sm": 32,
-          "max_threads_per_block": 1024, "registers_per_sm": 65536, "registers_per_block": 65536,
-          "shared_per_sm": 233472, "shared_per_block": 49152, "shared_per_block_optin": 232448,
-          "reserved_shared_per_block": 1024, "driver_version": 13000}
+from h200 import DEVICE
+
 CYCLES = 1.8e6
 ZERO = ["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
         *(f"smsp__sass_thread_inst_executed_op_{p}{q}_pred_on.sum" for p in "fdh" for q in ("add", "mul", "fma"))]

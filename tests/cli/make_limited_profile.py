@@ -4,12 +4,8 @@ time left out all but one. Some have no time in all their launches, some in thos
 
 import json
 
-DEVICE = {"type": "device", "ordinal": 0, "name": "NVIDIA H200", "chip": "GH100", "cc_major": 9, "cc_minor": 0,
-          "sm_count": 132, "clock_khz": 1980000, "memory_clock_khz": 3201000, "memory_bus_bits": 6016,
-          "sp_dp_ratio": 2, "warp_size": 32, "max_threads_per_sm": 2048, "max_blocks_per_sm": 32,
-          "max_threads_per_block": 1024, "registers_per_sm": 65536, "registers_per_block": 65536,
-          "shared_per_sm": 233472, "shared_per_block": 49152, "shared_per_block_optin": 232448,
-          "reserved_shared_per_block": 1024, "driver_version": 13000}
+from h200 import DEVICE
+
 LAUNCHES = 20000
 # Kernel, grid, the share of the launches, microseconds (None: no launch was timed).
 FILL = "_ZN2at6native29vectorized_elementwise_kernelILi2ENS0_11FillFunctorI{}EESt5arrayIPcLm1EEEEviT0_T1_"

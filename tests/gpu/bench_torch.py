@@ -9,23 +9,14 @@ import os
 import sys
 import time
 
+from with_torch import cannot, torch_on
+
 os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cuda"
 WARM = int(sys.argv[3]) if len(sys.argv) > 3 else 2  # tests/gpu/bench_report.py knows this number
 
-
-def cannot(why):
-    print(why, file=sys.stderr)
-    sys.exit(77)
-
-
-try:
-    import torch
-except ImportError as problem:
-    cannot(f"no PyTorch: {problem}")
-if DEVICE == "cuda" and not torch.cuda.is_available():
-    cannot("PyTorch sees no GPU")
+torch = torch_on(DEVICE)
 
 torch.use_deterministic_algorithms(True)
 torch.manual_seed(1)

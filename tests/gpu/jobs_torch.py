@@ -9,21 +9,12 @@ far as they are the same on every run. Ends with status 77 and the reason on std
 import sys
 import time
 
+from with_torch import torch_on
+
 KIND, COUNT = sys.argv[1], int(sys.argv[2])
 DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cuda"
 
-
-def cannot(why):
-    print(why, file=sys.stderr)
-    sys.exit(77)
-
-
-try:
-    import torch
-except ImportError as problem:
-    cannot(f"no PyTorch: {problem}")
-if DEVICE == "cuda" and not torch.cuda.is_available():
-    cannot("PyTorch sees no GPU")
+torch = torch_on(DEVICE)
 nn, functional = torch.nn, torch.nn.functional
 torch.manual_seed(7)
 

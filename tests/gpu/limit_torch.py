@@ -12,23 +12,14 @@ import os
 import sys
 import time
 
+from with_torch import cannot, torch_on
+
 os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
 KIND, COUNT = sys.argv[1], int(sys.argv[2])
 DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cuda"
 LENGTHS = (128, 96, 160, 64, 192, 112)  # of sequences, in steps one after the other
 
-
-def cannot(why):
-    print(why, file=sys.stderr)
-    sys.exit(77)
-
-
-try:
-    import torch
-except ImportError as problem:
-    cannot(f"no PyTorch: {problem}")
-if DEVICE == "cuda" and not torch.cuda.is_available():
-    cannot("PyTorch sees no GPU")
+torch = torch_on(DEVICE)
 nn, functional = torch.nn, torch.nn.functional
 torch.use_deterministic_algorithms(True, warn_only=True)
 torch.manual_seed(7)
