@@ -15,6 +15,7 @@
 #include "cuda/wait.h"
 #include "gate/captures.h"
 #include "gate/waits.h"
+#include "memory/modules.h"
 
 #include <math.h>
 #include <utlist.h>
@@ -239,9 +240,11 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
         note_session(c);
         detach_session_came(gp_clock_seconds() - began);
     }
-    if (!started)
+    if (!started) {
+        /* Modules that are there already are looked into once, too. */
+        gp_modules_resolve(c->handle);
         gp_added_start_up(gp_clock_seconds() - began);
-    else
+    } else
         limit_took(GP_LIMIT_SWITCH, took + gp_clock_seconds() - began);
     started = true;
     if (is_switch && g->facts.collector->leave)

@@ -17,8 +17,8 @@
 #define MOST_IN_VAIN 3
 
 /* A batch is begun with a group that was measured before, or where there are many groups, once
- * there is as much money for launches as for their drain: else most of the money would go into
- * drains of a launch or two. */
+ * there is as much money for launches as for their drain and the session's way: else most of the
+ * money would go into drains, and ways, for a launch or two. */
 #define MANY_GROUPS 8
 
 /* The part of a drain's time that may be spent to put it off. */
@@ -72,8 +72,8 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
     double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
-        most += batch_by(limit_predicts) + (t->worth.taken > 0 || chosen.rule.count > MANY_GROUPS) *
-                                               limit_usual(GP_LIMIT_DRAIN);
+        most += batch_by(limit_predicts) +
+                (t->worth.taken > 0 || chosen.rule.count > MANY_GROUPS) * batch_by(limit_usual);
     /* To join a batch takes no drain. */
     const double share = gp_any_held() ? 0 : batch_by(limit_usual) / limit_usual_batch();
     const bool is_new = buys_code(t, most, money);
