@@ -31,6 +31,10 @@ static const double guesses[GP_LIMIT_STEPS] = {
     [GP_LIMIT_SWITCH] = 0.25, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
 };
 
+/* The seconds that it takes at most to instrument a kernel of a library, of which the guess is that
+ * of a small one. */
+#define DEAR_KERNEL 0.2
+
 /* How many times its own time the money comes in behind the first launch, until it has caught up.
  */
 #define CATCHING_UP 4
@@ -274,6 +278,22 @@ bool limit_permits_in_drain(double seconds)
     if (!permitted && all)
         limit_is_reached();
     return permitted;
+}
+
+/* Locked. */
+static double most_for_code(void)
+{
+    const double dear = limit.of[GP_LIMIT_KERNEL].count > 0 ? 0 : DEAR_KERNEL;
+    return fmax(most_of(GP_LIMIT_KERNEL), dear) +
+           atomic_load(&limit.promised) * mean_of(GP_LIMIT_LAUNCH);
+}
+
+bool limit_permits_code_in_drain(double seconds)
+{
+    pthread_mutex_lock(&limit.lock);
+    const double predicted = most_of(GP_LIMIT_KERNEL), most = most_for_code();
+    pthread_mutex_unlock(&limit.lock);
+    return limit_permits_in_drain(fmax(seconds, limit_takes_all() ? predicted : most));
 }
 
 bool limit_permits_switch(void)

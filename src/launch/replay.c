@@ -258,10 +258,10 @@ bool step_is_permitted(struct gp_measurement *m, const struct gp_step *step)
 {
     if (!limit_is_set() || !step->member)
         return true;
-    double seconds = step->ms / 1e3;
-    if (gp_step_is_instrumented(step->kind) && !tally_kernel_is(m->kernel->name, GP_KERNEL_COUNTED))
-        seconds = fmax(seconds, limit_predicts(GP_LIMIT_KERNEL));
-    if (limit_permits_in_drain(seconds))
+    const double seconds = step->ms / 1e3;
+    const bool begins_code =
+        gp_step_is_instrumented(step->kind) && !tally_kernel_is(m->kernel->name, GP_KERNEL_COUNTED);
+    if (begins_code ? limit_permits_code_in_drain(seconds) : limit_permits_in_drain(seconds))
         return true;
     m->broken_off = GP_LEFT_IN_DRAIN;
     return false;

@@ -72,6 +72,12 @@ has_values() {
     grep -q "which stand for ~100 % of the GPU time" "$log"
 }
 
+@test "a kernel that takes long to instrument has the other counters of its batch lost no more" {
+    GPUSIM_FAULTS=slowcounters,slowranges=1,slowflush limited 3% "$programs/limit_linked" 20000 one:600
+    [ "$measured" -ge 10 ]
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"smsp__inst_executed.sum":[0-9]')" -ge 10 ]
+}
+
 @test "the report names a limit with which a kernel is measured" {
     unset GPUSIM_FAULTS # the guesses are above its times
     limited 3% "$programs/limit_linked" 1000 one:1000
