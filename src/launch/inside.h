@@ -412,8 +412,9 @@ bool limit_permits(double seconds);
 bool limit_permits_as_usual(double seconds);
 /* Whether a drain may go on, which has begun, with a step that takes so long. */
 bool limit_permits_in_drain(double seconds);
-/* The same for a step that instruments a kernel. The launches that wait keep the money for their
- * hardware's counters: a kernel that takes long to instrument has them lost no more. */
+/* Whether a drain may go on with a step that instruments a kernel: the launches that wait keep the
+ * money for their hardware's counters, which a kernel that takes long to instrument would have
+ * lost. */
 bool limit_permits_code_in_drain(double seconds);
 /* The session comes. Launches that wait for one that was detached have paid for it. */
 bool limit_permits_switch(void);

@@ -241,7 +241,7 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
         detach_session_came(gp_clock_seconds() - began);
     }
     if (!started) {
-        /* Modules that are there already are looked into once, too. */
+        /* The variables of modules that are there already, once. */
         gp_modules_resolve(c->handle);
         gp_added_start_up(gp_clock_seconds() - began);
     } else

@@ -205,6 +205,22 @@ CUresult segments_upload(struct gp_segments *segments, CUstream stream);
 /* Frees the device's table as well, if the context still lives. */
 void segments_free(struct gp_segments *segments, bool context_alive);
 
+/* The segments of a list by address (segment_order.c). None may overlap another one. */
+struct gp_segment_order {
+    uint32_t *at; /* indices of the list */
+    size_t count, capacity;
+};
+
+/* A segment that overlaps `wanted`, NULL where none does. */
+const struct gp_segment *order_find(const struct gp_segment_order *order,
+                                    const struct gp_segments *segments,
+                                    const struct gp_segment *wanted);
+/* Adds the last segment of the list. False when out of memory. */
+bool order_add_last(struct gp_segment_order *order, const struct gp_segments *segments);
+/* Leaves the first segments of the list. */
+void order_cut(struct gp_segment_order *order, size_t count);
+void order_free(struct gp_segment_order *order);
+
 /* ---- the buffers of a context, by address (ranges.c) ----------------------------------------- */
 
 struct gp_range_facts {
@@ -686,8 +702,9 @@ struct gp_snapshot {
 
     struct gp_final final;
     struct gp_segments present; /* memory as it is now, kept by present.c */
-    uint64_t present_bytes;     /* of room that it takes */
-    struct gp_segments moves;   /* our kernels are to make */
+    struct gp_segment_order present_order;
+    uint64_t present_bytes;   /* of room that it takes */
+    struct gp_segments moves; /* our kernels are to make */
     uint32_t kept; /* units that the last launch changed: so much room the next may need */
     bool rewound;  /* memory is not as the program's own run left it */
 

@@ -112,21 +112,12 @@ static CUresult wait(struct gp_snapshot *s, CUresult result)
 
 enum overlap { APART, SAME, PARTLY };
 
-static enum overlap overlap(const struct gp_segment *a, const struct gp_segment *b)
+static enum overlap find(const struct gp_snapshot *s, const struct gp_segment *segment)
 {
-    if (a->live == b->live && a->bytes == b->bytes)
-        return SAME;
-    return a->live < b->live + b->bytes && b->live < a->live + a->bytes ? PARTLY : APART;
-}
-
-static enum overlap find(const struct gp_segments *kept, const struct gp_segment *segment)
-{
-    for (size_t i = 0; i < kept->count; i++) {
-        enum overlap found = overlap(&kept->list[i], segment);
-        if (found != APART)
-            return found;
-    }
-    return APART;
+    const struct gp_segment *kept = order_find(&s->present_order, &s->present, segment);
+    if (!kept)
+        return APART;
+    return kept->live == segment->live && kept->bytes == segment->bytes ? SAME : PARTLY;
 }
 
 bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason *why)
@@ -138,6 +129,7 @@ bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason 
     if (any && to_wait)
         result = wait(s, result);
     segments_clear(&s->present);
+    order_cut(&s->present_order, 0);
     s->present_bytes = 0;
     return driver_worked(result, why);
 }
@@ -159,7 +151,7 @@ static bool fits_beside(const struct gp_snapshot *s, struct gp_held_copy *const 
     for (size_t c = 0; c < count; c++) {
         const struct gp_segments *copy = &copies[c]->segments;
         for (size_t i = 0; i < copy->count; i++) {
-            enum overlap found = copy->list[i].digests ? SAME : find(&s->present, &copy->list[i]);
+            enum overlap found = copy->list[i].digests ? SAME : find(s, &copy->list[i]);
             if (found == PARTLY)
                 return false;
             if (found == APART)
@@ -190,7 +182,7 @@ static bool begin_anew(struct gp_snapshot *s, struct gp_held_copy *const *copies
 
 static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, struct gp_reason *why)
 {
-    enum overlap found = segment->digests ? SAME : find(&s->present, segment);
+    enum overlap found = segment->digests ? SAME : find(s, segment);
     *why = GP_REASON_TEXT(NOT_COPIED, "memory of several launches overlaps");
     if (found != APART)
         return found == SAME;
@@ -199,6 +191,7 @@ static bool list_one(struct gp_snapshot *s, const struct gp_segment *segment, st
     s->present_bytes += arena_need(segment->bytes);
     return saved &&
            segments_add(&s->present, segment->live, saved, segment->bytes, segment->start) &&
+           order_add_last(&s->present_order, &s->present) &&
            segments_add(&s->moves, segment->live, saved, segment->bytes, segment->start);
 }
 
@@ -216,6 +209,7 @@ static bool keep(struct gp_snapshot *s, struct gp_held_copy *const *copies, size
     if (listed && driver_worked(move(s, &s->moves, by_driver), why))
         return true;
     segments_cut(&s->present, before);
+    order_cut(&s->present_order, before);
     s->present_bytes = bytes;
     return false;
 }

@@ -54,7 +54,14 @@ def cnn():
         channels = more
     net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 10)).to(DEVICE)
     images, classes = torch.randn(32, 3, 64, 64, device=DEVICE), torch.randint(10, (32,), device=DEVICE)
-    return trained(net, lambda: functional.cross_entropy(net(images), classes))
+    step, losses = trained(net, lambda: functional.cross_entropy(net(images), classes)), []
+
+    def falls(number):
+        """1 where the loss falls: its third digit depends on the algorithms, which differ from run to run."""
+        losses.append(step(number))
+        return losses[-1] <= min(losses)
+
+    return falls
 
 
 class Gaussian(nn.Module):
