@@ -43,7 +43,8 @@ static bool can_be_measured(const struct gp_subject *s, const struct gp_unit *un
     return o.device && gp_formula_walk(unit->utilization, can_be_had, &o);
 }
 
-/* Works out how busy the unit is, 0 to 1. False with the reason in `why`. */
+/* Works out how busy the unit is, 0 to 1. False with the reason in `why`; then *value is set where
+ * its counts are wrong. */
 static bool measure_unit(const struct gp_subject *s, const struct gp_unit *unit, double *value,
                          char why[GP_WHY_SIZE])
 {
@@ -56,6 +57,15 @@ static bool measure_unit(const struct gp_subject *s, const struct gp_unit *unit,
     }
     *value = fmin(*value, 1);
     return true;
+}
+
+/* True where the unit cannot be the bound, though it was not measured. */
+static bool is_surely_idle(const struct gp_subject *s, const struct gp_unit *unit)
+{
+    char why[GP_WHY_SIZE];
+    double most;
+    return unit->at_most && gp_subject_evaluate(s, unit->at_most, &most, why, sizeof(why)) &&
+           most < GP_BOUND_BY * unit->ceiling;
 }
 
 /* The unit that is closest to its roof but for the unit `other`; -1: none is known. */
@@ -99,10 +109,11 @@ static size_t measure(struct gp_bound *b, const struct gp_subject *s)
     for (size_t i = 0; i < s->rules->unit_count; i++) {
         const struct gp_unit *unit = &s->rules->units[i];
         char why[GP_WHY_SIZE];
-        double value;
+        double value = (double)NAN;
         b->units[i] = (double)NAN;
         if (!measure_unit(s, unit, &value, why)) {
-            if (!b->why[0] && can_be_measured(s, unit))
+            const bool wrong = !isnan(value), idle = !wrong && is_surely_idle(s, unit);
+            if (!b->why[0] && can_be_measured(s, unit) && !idle)
                 snprintf(b->why, sizeof(b->why), "%s", why);
             continue;
         }

@@ -84,6 +84,7 @@ static void free_unit(struct gp_unit *unit)
 {
     free(unit->title);
     gp_formula_free(unit->utilization);
+    gp_formula_free(unit->at_most);
     memset(unit, 0, sizeof(*unit));
 }
 
@@ -133,6 +134,8 @@ static void finish_unit(struct gp_rule_loading *l)
     unit.title = gp_rule_copy_of(l, GP_RULE_TITLE);
     unit.utilization =
         gp_rule_formula(l, GP_RULE_UTILIZATION, gp_rule_text_of(l, GP_RULE_UTILIZATION), 0);
+    if (gp_rule_is_given(l, GP_RULE_AT_MOST))
+        unit.at_most = gp_rule_formula(l, GP_RULE_AT_MOST, gp_rule_text_of(l, GP_RULE_AT_MOST), 0);
     if (l->refused) {
         free_unit(&unit);
         return;

@@ -18,6 +18,7 @@ struct gp_unit {
     char name[49];
     char *title;
     struct gp_node *utilization; /* 0 to 1 */
+    struct gp_node *at_most;     /* the utilization cannot be more, or NULL */
     double ceiling;              /* the most that is reached of it in practice */
     bool last;                   /* it bounds only where it is clearly busier than all others */
     bool each_sm;                /* each SM has one of its own */

@@ -190,6 +190,35 @@ static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
     forget(&f);
 }
 
+/* The hardware counts instructions and sectors without instrumented code. */
+static void units_without_the_instructions_for_it_are_idle_unmeasured(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct found f;
+    make_sample(&s, "k");
+    for (size_t c = 0; c < s.launch.counter_count; c++)
+        if (strncmp(s.counters[c].name, "smsp__sass", 10) == 0)
+            s.counters[c].absent = GP_REASON_TEXT(OTHER, "not counted");
+    set(&s, "smsp__inst_executed.sum", 0.1 * 4 * SMS * CYCLES);
+    set(&s, "l1tex__t_sectors.sum", 0.1 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_LATENCY);
+    assert_true(f.findings.bounds[0].complete);
+    forget(&f);
+    /* Accesses to shared memory may meet in a bank. */
+    s.launch.shared_dynamic = 1024;
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+    assert_non_null(strstr(f.findings.bounds[0].why, "bound_l1"));
+    forget(&f);
+    s.launch.shared_dynamic = 0;
+    set(&s, "l1tex__t_sectors.sum", 0.4 * SMS * CYCLES);
+    find(&f, &s, NULL);
+    assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
+    forget(&f);
+}
+
 /* A few percent over the peak are the difference of two runs; more is no measurement. */
 static void no_unit_works_above_its_peak(void **state)
 {
@@ -290,6 +319,8 @@ static void older_profiles_have_their_bounds(void **state)
         if (strcmp(s.counters[i].name, added_since[0]) == 0)
             s.counters[i].absent =
                 GP_REASON_TEXT(OTHER, "the counters are in use by another process");
+    s.launch.shared_dynamic = 1024;
+    set(&s, "smsp__inst_executed.sum", 0.1 * 4 * SMS * CYCLES);
     find(&f, &s, NULL);
     assert_int_equal(f.findings.bounds[0].kind, GP_BOUND_UNKNOWN);
     forget(&f);
@@ -1930,6 +1961,7 @@ int main(void)
         cmocka_unit_test(no_busy_unit_is_latency_few_blocks_are_small_short_ones_launches),
         cmocka_unit_test(units_that_were_not_measured_bound_nothing),
         cmocka_unit_test(idle_units_bound_nothing_where_one_was_not_measured),
+        cmocka_unit_test(units_without_the_instructions_for_it_are_idle_unmeasured),
         cmocka_unit_test(no_unit_works_above_its_peak),
         cmocka_unit_test(asynchronous_copies_count_once_in_l1),
         cmocka_unit_test(rows_across_lines_are_no_two_steps),
