@@ -18,7 +18,7 @@ struct gpusim_cache {
     uint64_t sets;
     unsigned ways;
     uint32_t clock, emptied;
-    struct line *lines;
+    struct line *lines, *latest;
 };
 
 struct gpusim_cache *gpusim_cache_new(uint64_t bytes, unsigned ways)
@@ -62,24 +62,32 @@ static uint64_t set_of(const struct gpusim_cache *cache, uint64_t number)
     return (number ^ (number >> 11) ^ (number >> 21)) % cache->sets;
 }
 
+static bool is_here(const struct gpusim_cache *cache, const struct line *line, uint64_t number)
+{
+    return line->number == number + 1 && line->used > cache->emptied;
+}
+
+/* Its caller sets when the line was used. */
 static struct line *find_or_evict(struct gpusim_cache *cache, uint64_t address,
                                   uint64_t *written_back)
 {
     uint64_t number = address / GPUSIM_LINE;
-    struct line *set = &cache->lines[set_of(cache, number) * cache->ways];
-    struct line *oldest = set;
+    struct line *set, *oldest;
 
+    /* The sectors of a line come one behind the other. */
+    if (cache->latest && is_here(cache, cache->latest, number))
+        return cache->latest;
+    set = oldest = &cache->lines[set_of(cache, number) * cache->ways];
     for (unsigned w = 0; w < cache->ways; w++) {
-        if (set[w].used <= cache->emptied)
-            set[w] = (struct line){0};
-        if (set[w].number == number + 1)
-            return &set[w];
-        if (set[w].number == 0 || (oldest->number != 0 && set[w].used < oldest->used))
+        if (is_here(cache, &set[w], number))
+            return cache->latest = &set[w];
+        if (set[w].used < oldest->used)
             oldest = &set[w];
     }
-    *written_back += (uint64_t)__builtin_popcount(oldest->dirty);
+    if (oldest->used > cache->emptied)
+        *written_back += (uint64_t)__builtin_popcount(oldest->dirty);
     *oldest = (struct line){.number = number + 1};
-    return oldest;
+    return cache->latest = oldest;
 }
 
 bool gpusim_cache_touch(struct gpusim_cache *cache, uint64_t address, bool write,

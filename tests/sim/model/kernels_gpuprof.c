@@ -458,6 +458,13 @@ struct hashing {
     uint64_t *hashes;
 };
 
+/* One-to-one for each position: a change of one word always shows. */
+static uint64_t mixed(uint64_t word, uint64_t position)
+{
+    word = (word ^ position * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
+    return word ^ word >> 29;
+}
+
 static enum gpusim_outcome hash_piece(struct gpusim_grid *grid, const struct gp_segment *segment,
                                       uint64_t address, unsigned char *live, unsigned char *saved,
                                       uint64_t bytes, void *data)
@@ -467,10 +474,13 @@ static enum gpusim_outcome hash_piece(struct gpusim_grid *grid, const struct gp_
 
     (void)grid;
     (void)saved;
-    for (uint64_t i = 0; i < bytes; i++) {
-        uint64_t mixed = ((address + i) * 0x9e3779b97f4a7c15ull) ^ live[i];
-        mixed *= 0xbf58476d1ce4e5b9ull;
-        sum += mixed ^ mixed >> 29;
+    /* By words that lie at multiples of their size, and bytes beside them. */
+    for (uint64_t i = 0; i < bytes;) {
+        uint64_t at = address + i, word = live[i], size = 1;
+        if (at % sizeof(word) == 0 && bytes - i >= sizeof(word))
+            memcpy(&word, live + i, size = sizeof(word));
+        sum += mixed(word, at);
+        i += size;
     }
     h->hashes[segment - h->segments] += sum;
     return GPUSIM_RAN;
@@ -517,8 +527,7 @@ static bool unit_digest(struct gpusim_grid *grid, uint64_t live, uint64_t from, 
         for (uint64_t i = 0; i < bytes; i += 8) {
             uint64_t word;
             memcpy(&word, at + i, sizeof(word));
-            word = (word ^ (live + done + i) * 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
-            *digest += word ^ word >> 29;
+            *digest += mixed(word, live + done + i);
         }
         done += bytes;
     }

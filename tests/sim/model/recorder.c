@@ -1,5 +1,6 @@
 #include "model/recorder.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct pending {
 
 struct gpusim_recorder {
     const struct gpusim_chip *chip;
+    uint64_t l1_bytes;
     struct gpusim_result *result;
     struct gpusim_memory memory;
     struct gpusim_cache *l1[GPUSIM_MAX_SMS];
@@ -47,23 +49,67 @@ struct gpusim_recorder {
     bool lost;
 };
 
+/* One that no launch uses: its memory is not asked for, and cleared by the kernel, at each launch.
+ */
+static _Atomic(struct gpusim_recorder *) spare;
+
+static void free_whole(struct gpusim_recorder *r)
+{
+    if (!r)
+        return;
+    for (unsigned i = 0; i < MAX_THREADS; i++)
+        free(r->lanes[i].events);
+    for (unsigned i = 0; i < GPUSIM_MAX_SMS; i++)
+        gpusim_cache_free(r->l1[i]);
+    free(r->sites);
+    free(r->pending);
+    gpusim_result_free(r->result);
+    free(r);
+}
+
+/* The spare one, where its L1 is like this chip's; it forgets all but its memory. */
+static struct gpusim_recorder *take_spare(const struct gpusim_chip *chip)
+{
+    struct gpusim_recorder *r = atomic_exchange(&spare, NULL);
+
+    if (!r || r->l1_bytes != chip->l1_bytes) {
+        free_whole(r);
+        return NULL;
+    }
+    for (unsigned i = 0; i < MAX_THREADS; i++) {
+        r->lanes[i].count = 0;
+        r->lanes[i].lost = false;
+    }
+    for (unsigned i = 0; i < GPUSIM_MAX_SMS; i++)
+        if (r->l1[i])
+            gpusim_cache_clear(r->l1[i]);
+    gpusim_result_free(r->result);
+    r->memory = (struct gpusim_memory){0};
+    r->site_count = 0;
+    r->lost = false;
+    return r;
+}
+
 struct gpusim_recorder *gpusim_recorder_new(const struct gpusim_chip *chip,
                                             const struct gpusim_grid *grid, struct gpusim_cache *l2)
 {
-    struct gpusim_recorder *r = calloc(1, sizeof(*r));
+    struct gpusim_recorder *r = take_spare(chip);
     unsigned threads = grid->block.x * grid->block.y * grid->block.z;
     uint64_t blocks = (uint64_t)grid->grid.x * grid->grid.y * grid->grid.z;
     unsigned slots =
         gpusim_chip_resident_blocks(chip, threads, grid->registers, grid->shared_bytes);
 
     if (!r)
+        r = calloc(1, sizeof(*r));
+    if (!r)
         return NULL;
     r->result = calloc(1, sizeof(*r->result));
     if (!r->result) {
-        free(r);
+        free_whole(r);
         return NULL;
     }
     r->chip = chip;
+    r->l1_bytes = chip->l1_bytes;
     r->memory.chip = chip;
     r->memory.l2 = l2;
     r->result->kernel = grid->kernel->name;
@@ -79,31 +125,22 @@ struct gpusim_recorder *gpusim_recorder_new(const struct gpusim_chip *chip,
 
 void gpusim_recorder_free(struct gpusim_recorder *r)
 {
-    if (!r)
-        return;
-    for (unsigned i = 0; i < MAX_THREADS; i++)
-        free(r->lanes[i].events);
-    for (unsigned i = 0; i < GPUSIM_MAX_SMS; i++)
-        gpusim_cache_free(r->l1[i]);
-    free(r->sites);
-    free(r->pending);
-    gpusim_result_free(r->result);
-    free(r);
+    if (r)
+        free_whole(atomic_exchange(&spare, r));
 }
 
-void gpusim_lane_add(struct gpusim_lane *lane, const struct gpusim_event *event)
+bool gpusim_lane_grow(struct gpusim_lane *lane)
 {
-    if (lane->count == lane->capacity) {
-        uint32_t capacity = lane->capacity ? lane->capacity * 2 : 64;
-        struct gpusim_event *more = realloc(lane->events, capacity * sizeof(*more));
-        if (!more) {
-            lane->lost = true;
-            return;
-        }
-        lane->events = more;
-        lane->capacity = capacity;
+    uint32_t capacity = lane->capacity ? lane->capacity * 2 : 64;
+    struct gpusim_event *more = realloc(lane->events, capacity * sizeof(*more));
+
+    if (!more) {
+        lane->lost = true;
+        return false;
     }
-    lane->events[lane->count++] = *event;
+    lane->events = more;
+    lane->capacity = capacity;
+    return true;
 }
 
 struct gpusim_lane *gpusim_recorder_lane(struct gpusim_recorder *r, unsigned thread)

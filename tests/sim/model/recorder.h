@@ -29,7 +29,14 @@ struct gpusim_lane {
     bool lost; /* out of memory: the rest is not recorded, and the result is refused */
 };
 
-void gpusim_lane_add(struct gpusim_lane *lane, const struct gpusim_event *event);
+/* Room for more. */
+bool gpusim_lane_grow(struct gpusim_lane *lane);
+/* Inline: it is called for each instruction of each lane. */
+static inline void gpusim_lane_add(struct gpusim_lane *lane, const struct gpusim_event *event)
+{
+    if (lane->count < lane->capacity || gpusim_lane_grow(lane))
+        lane->events[lane->count++] = *event;
+}
 
 struct gpusim_recorder;
 

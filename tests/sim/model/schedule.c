@@ -24,7 +24,7 @@ void gpusim_schedule_add_block(struct gpusim_schedule *s)
     uint64_t best = UINT64_MAX;
 
     for (unsigned sm = 0; sm < s->chip->sms; sm++) {
-        uint64_t room = s->slot_free[sm][first_free_slot(s, sm)];
+        uint64_t room = s->slot_free[sm][s->first_free[sm]];
         uint64_t start = room > s->next_start[sm] ? room : s->next_start[sm];
         if (start < best) {
             best = start;
@@ -40,7 +40,8 @@ uint64_t gpusim_schedule_finish(struct gpusim_schedule *s, uint64_t cycles)
     uint64_t end = s->start + cycles;
     uint64_t added;
 
-    s->slot_free[sm][first_free_slot(s, sm)] = end;
+    s->slot_free[sm][s->first_free[sm]] = end;
+    s->first_free[sm] = first_free_slot(s, sm);
     s->next_start[sm] = s->start + s->chip->block_start_cycles;
     if (s->start >= s->busy_until[sm])
         added = cycles;

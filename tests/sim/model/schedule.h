@@ -15,6 +15,7 @@ struct gpusim_schedule {
     unsigned sm;    /* of the block that begins */
     uint64_t start; /* of that block */
     uint64_t slot_free[GPUSIM_MAX_SMS][64];
+    unsigned first_free[GPUSIM_MAX_SMS]; /* the slot of an SM that has room first */
     uint64_t next_start[GPUSIM_MAX_SMS];
     uint64_t busy_until[GPUSIM_MAX_SMS];
     uint64_t end;
