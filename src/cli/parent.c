@@ -148,19 +148,18 @@ static int wait_for_signal(const struct waiting *w, siginfo_t *about)
     return sigtimedwait(&all, about, &most);
 }
 
-/* All signals are blocked: each is taken out of the queue, the lowest number first. */
+/* All signals are blocked: each is taken out of the queue, the lowest number first. So SIGCHLD
+ * would not come while somebody sends others again and again. */
 static void wait_for_end(struct waiting *w, int *how)
 {
-    for (bool ended = false; !ended;) {
+    for (bool ended = false; !ended; ended = reap(w, how)) {
         siginfo_t about;
         const int number = wait_for_signal(w, &about);
-        if (number == SIGCHLD)
-            ended = reap(w, how);
-        else if (number > 0 && number == w->start->snapshot_signal)
+        if (number > 0 && number == w->start->snapshot_signal)
             w->start->take_snapshot(w->program);
-        else if (number > 0)
+        else if (number > 0 && number != SIGCHLD)
             pass_on(w, number, &about);
-        else if (gp_clock_seconds() >= w->until)
+        if (gp_clock_seconds() >= w->until)
             end_program(w);
     }
 }
@@ -222,6 +221,8 @@ bool cli_run_program(const struct cli_start *start, struct cli_end *end)
         drop_signals();
     else
         sigaction(SIGCHLD, &on_child, NULL);
+    if (started && !end->error && start->ended)
+        start->ended();
     sigprocmask(SIG_SETMASK, &mask, NULL);
     errno = error;
     return started;

@@ -12,6 +12,8 @@ struct cli_start {
     const char *seconds;   /* after which it is ended (checked); NULL: never */
     int snapshot_signal;   /* of which the program is spared; 0: none */
     void (*take_snapshot)(pid_t program);
+    void (*ended)(
+        void);      /* signals that come for this process are held back; NULL: nothing is done */
     int keep;       /* a descriptor that this process needs afterwards; -1: none */
     bool keeps_all; /* it needs all of them */
 };

@@ -162,6 +162,15 @@ static void end_by_signals(void)
     }
 }
 
+/* Its files are known before a signal may end the command. */
+static void program_ended(void)
+{
+    if (run.is_part)
+        return;
+    find_profiles();
+    end_by_signals();
+}
+
 static void remove_folder(void)
 {
     cli_run_folder_remove(&run.folder);
@@ -173,8 +182,6 @@ static int finish(const char *const *values, const struct cli_end *end)
     int status = 0;
     if (run.is_part)
         return 0;
-    find_profiles();
-    end_by_signals();
     const bool unwritten = cli_run_folder_is_marked(&run.folder);
     cli_report_end(end, &run.profiles, run.named != NULL, &run.folder);
     if (run.checks)
@@ -220,6 +227,7 @@ static int run_and_report(const char *const *values, char **argv)
                                     .seconds = values[RUN_TIMEOUT],
                                     .snapshot_signal = snapshot_signal(values),
                                     .take_snapshot = cli_report_so_far,
+                                    .ended = program_ended,
                                     .keep = run.folder.lock,
                                     .keeps_all = names_a_descriptor(values[RUN_CHECK]) ||
                                                  names_a_descriptor(values[RUN_FORMAT]) ||

@@ -49,6 +49,21 @@ as_if_absent() {
 @test "the program inherits from the command all that the command has inherited" { as_if_absent inherited; }
 @test "the end of the program is seen though the end of children is ignored" { as_if_absent children_ignored; }
 @test "a pipe that the program closes is closed" { as_if_absent descriptors; }
+@test "the end of the program is seen while somebody sends signals again and again" {
+    run timeout 60 python3 - "$gpuprof" <<'END'
+import signal, subprocess, sys, time
+child = subprocess.Popen([sys.argv[1], "--quiet", "sh", "-c", "trap '' USR1; echo; sleep 0.3; exit 3"], stdout=subprocess.PIPE)
+child.stdout.readline()
+limit = time.monotonic() + 30
+while child.poll() is None and time.monotonic() < limit:
+    child.send_signal(signal.SIGUSR1)
+    time.sleep(0.0005)
+print(child.poll())
+child.kill()
+END
+    [ "$output" = 3 ] || [ "$output" = -10 ] # the command itself has the usual ways, once the program is over
+}
+
 @test "keys that interrupt reach the program once" { as_if_absent interrupt; }
 @test "keys that stop the program stop the job, and it is continued" { as_if_absent stop; }
 @test "a program that is not stopped by keys goes on" { as_if_absent stop_refused; }

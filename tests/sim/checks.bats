@@ -197,7 +197,7 @@ limit = time.monotonic() + 300
 while child.poll() is None and time.monotonic() < limit:
     if name and os.path.exists(file):
         child.send_signal(getattr(signal, "SIG" + name))
-    time.sleep(0.05)
+    time.sleep(float(os.environ.get("PAUSE", 0.05)))
 status = child.poll()
 if status is None:
     child.kill()
@@ -215,6 +215,17 @@ END
     run timeout 200 "$gpuprof" --log "$log" --check "$rules" --format "junit=$BATS_TEST_TMPDIR/fifo" "$snippets" vector_add
     [ "$status" -eq 1 ]
     [[ $output == *"--format junit=$BATS_TEST_TMPDIR/fifo: nobody has this FIFO open for reading"* ]]
+}
+
+@test "a signal that comes while profiles are searched leaves no files behind" {
+    programs_of
+    mkdir "$BATS_TEST_TMPDIR/many"
+    (cd "$BATS_TEST_TMPDIR/many" && seq -f 'run.%.0f.jsonl' 3000 | xargs touch)
+    printf '[*]\nduration >= 1 s\n' >"$rules"
+    PAUSE=0.001 run unread "$BATS_TEST_TMPDIR/over" TERM "$gpuprof" -o "$BATS_TEST_TMPDIR/many/run.%p.jsonl" --log "$log" \
+        --check "$rules" sh -c '"$0" 100x256; : >"$1"' "$programs/alike_linked" "$BATS_TEST_TMPDIR/over"
+    [ "$output" = SIGTERM ]
+    [ -z "$(ls -A "$TMPDIR")" ]
 }
 
 @test "a signal ends a check whose program is over, and its files are removed" {
