@@ -12,8 +12,8 @@ struct cli_start {
     const char *seconds;   /* after which it is ended (checked); NULL: never */
     int snapshot_signal;   /* of which the program is spared; 0: none */
     void (*take_snapshot)(pid_t program);
-    void (*ended)(
-        void);      /* signals that come for this process are held back; NULL: nothing is done */
+    /* The program is over, and signals for this process are held back. NULL: nothing is done. */
+    void (*ended)(void);
     int keep;       /* a descriptor that this process needs afterwards; -1: none */
     bool keeps_all; /* it needs all of them */
 };

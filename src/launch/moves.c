@@ -244,8 +244,9 @@ static bool move_to(struct gp_context *c, struct gp_reason *why)
         /* The variables of modules that are there already, once. */
         gp_modules_resolve(c->handle);
         gp_added_start_up(gp_clock_seconds() - began);
-    } else
+    } else {
         limit_took(GP_LIMIT_SWITCH, took + gp_clock_seconds() - began);
+    }
     started = true;
     if (is_switch && g->facts.collector->leave)
         stays_switched(&g->stays, took + gp_clock_seconds() - began);
