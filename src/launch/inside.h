@@ -317,12 +317,13 @@ struct gp_money {
 struct gp_worth_rule {
     struct gp_worth *groups[GP_MOST_WORTHS]; /* each with a launch */
     unsigned count;
-    uint64_t launches;            /* all of them */
-    uint64_t once, twice;         /* groups with exactly one launch, two launches */
-    uint64_t timed;               /* launches of which the time is known */
-    double seconds;               /* that those took */
-    double on_firsts, on_timings; /* money that went into first measurements, and into times */
-    double scatters;              /* sum of the groups' scatter, and the number of those groups */
+    uint64_t launches;                   /* all of them */
+    uint64_t once, twice;                /* groups with exactly one launch, two launches */
+    uint64_t timed;                      /* launches of which the time is known */
+    double seconds;                      /* that those took */
+    double on_firsts;                    /* money that went into first measurements */
+    double on_first_timings, on_timings; /* and into the first times of groups, and further ones */
+    double scatters; /* sum of the groups' scatter, and the number of those groups */
     unsigned scattering;
     double dearest;       /* first measurement that is still to be made */
     double price;         /* error for a second; a purchase that takes away less is not made */
@@ -388,6 +389,7 @@ enum gp_limit_step {
     GP_LIMIT_SWITCH, /* the session goes to another context */
     GP_LIMIT_GRAPH,  /* a graph is launched by nodes, for each node */
     GP_LIMIT_TIMING, /* two events around a launch */
+    GP_LIMIT_READ,   /* the same around the first one of a kernel, whose code is read */
     GP_LIMIT_STEPS
 };
 
@@ -1389,6 +1391,17 @@ unsigned held_unsearched(const struct gp_context *c, const struct gp_kernel *ker
 bool search_held(struct gp_context *c);
 /* Notes memory that is freed: copies that were not searched yet may lead to it. */
 void held_note_freed(const struct gp_context *c, const struct gp_program_change *change);
+
+/* ---- launches that pass unmeasured (passing.c) ------------------------------------------------
+ */
+
+/* The program makes a launch, on this thread. */
+void passing_begins(void);
+/* Whether the driver's time is to be known, and that: of each try, where there are several. */
+bool passing_is_timed(void);
+void passing_driver_took(double seconds);
+/* It passed unmeasured; the host's time goes into the account. */
+void passing_ends(void);
 
 /* ---- samples of instructions (diagnosis.c) --------------------------------------------------- */
 

@@ -299,12 +299,15 @@ static CUresult pass_unending(const struct gp_launch *call)
 
 static CUresult run_passing(const struct gp_launch *call)
 {
-    const bool timed = detach_times_launch();
+    const bool for_detach = detach_times_launch(), timed = for_detach || passing_is_timed();
     gp_gate_enter_cancellable();
     const double began = timed ? gp_clock_seconds() : 0;
     CUresult result = run_programs(call);
+    const double took = timed ? gp_clock_seconds() - began : 0;
+    if (for_detach)
+        detach_launch_took(took);
     if (timed)
-        detach_launch_took(gp_clock_seconds() - began);
+        passing_driver_took(took);
     gp_gate_leave_cancellable();
     return result;
 }
@@ -404,15 +407,22 @@ static void launch_at_work(void *launching)
 CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
+    passing_begins();
     gp_detach_counts_launch();
-    if (!gp_session_measures() || !window_takes(call))
-        return pass(call);
-    if (kernel_is_left_out(call->function) || gp_sampling_leaves_out(call))
+    if (!gp_session_measures() || !window_takes(call)) {
+        l.result = pass(call);
+        passing_ends();
+        return l.result;
+    }
+    const bool left_out = kernel_is_left_out(call->function) || gp_sampling_leaves_out(call);
+    if (left_out)
         l.result = pass(call);
     else
         gp_run_internal_work(launch_at_work, &l);
     if (l.result == CUDA_SUCCESS)
         host_calls_note_launch(call);
+    if (left_out)
+        passing_ends();
     return l.result;
 }
 

@@ -144,14 +144,6 @@ static struct gp_tally *tally_of(const struct gp_launch *call)
 /* Another thread may find that the kernel waits for the host just when the group is entered. */
 #define MOST_BY_RULE 1024
 
-/* One launch of so many is timed on its way, when the program has put its own data into the caches.
- * One that took more times longer than usual was interrupted. */
-#define EACH_TIMED 64 /* a power of two */
-#define MOST_TIMES 4
-#define WEIGHT 0.1
-/* The nanoseconds that the first look-up of a thread takes at most. */
-#define FIRST_NS 2000.0
-
 /* A group of which some launches need not be asked for: the next ones under a limit, and those that
  * the user's rule leaves out. */
 struct skipping {
@@ -166,10 +158,6 @@ struct skipping {
 static atomic_ulong times_forgotten;
 /* Initial-exec: a hook allocates nothing. */
 static __thread uint64_t finds __attribute__((tls_model("initial-exec")));
-/* The host's time that a launch takes which is left out: until it is known that it is, and for the
- * gate. */
-static __thread double look_up_ns __attribute__((tls_model("initial-exec")));
-static __thread double gate_ns __attribute__((tls_model("initial-exec")));
 
 /* The set that the key may be in, NULL where the thread has none. */
 static struct skipping *set_of(const struct gp_thread *own, const struct key *key)
@@ -231,23 +219,8 @@ static void remember(struct gp_tally *tally, const struct gp_launch *call, unsig
                            .found = ++finds};
 }
 
-static void note_usual(double *usual, double ns)
-{
-    if (*usual > 0)
-        *usual += WEIGHT * (fmin(ns, MOST_TIMES * *usual) - *usual);
-    else
-        *usual = fmin(ns, FIRST_NS);
-}
-
-/* The way of the last one of a row through the gate is gone once more and timed, and stands for all
- * of it. */
 static void settle_row(struct skipping *s)
 {
-    const uint64_t began = gp_clock_ns();
-    gp_gate_enter_cancellable();
-    gp_gate_leave_cancellable();
-    note_usual(&gate_ns, (double)(gp_clock_ns() - began));
-    gp_added_beside(1e-9 * (look_up_ns + gate_ns) * s->skipped);
     gp_internal_work_begins();
     settle(s);
     gp_internal_work_ends();
@@ -269,7 +242,6 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
     struct gp_thread *own = gp_thread_own;
     if (!own || !own->skipping || gp_captures() > 0)
         return false;
-    const uint64_t began = finds % EACH_TIMED == 0 ? gp_clock_ns() : 0;
     const struct key key = key_of(call);
     struct skipping *s = find_in(set_of(own, &key), &key);
     if (!s || s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
@@ -285,8 +257,6 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
                    atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed));
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
     s->skipped++;
-    if (began > 0)
-        note_usual(&look_up_ns, (double)(gp_clock_ns() - began));
     if (--s->left == 0)
         settle_row(s);
     return true;

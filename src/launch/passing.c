@@ -1,0 +1,60 @@
+/* The host's time that launches take which pass unmeasured. There may be millions, so few of them
+ * are timed, each on its whole way but for the driver's, and stand for those since the last one.
+ *
+ * They are timed where the program makes them: its own work has taken our code and data out of the
+ * caches by then, so a way that is gone twice in a row is several times as quick. From any thread.
+ */
+#include "launch/inside.h"
+
+#include "base/added_time.h"
+#include "base/clock.h"
+
+#include <math.h>
+
+/* One launch of so many is timed. A prime: launches come in rounds, and each of a round is to have
+ * its turn. */
+#define EACH_TIMED 61
+/* One that took more times longer than usual was interrupted. */
+#define MOST_TIMES 4
+#define WEIGHT 0.1
+/* The nanoseconds that the first one of a thread takes at most. */
+#define FIRST_NS 2000.0
+
+/* Initial-exec: a hook allocates nothing. */
+static __thread struct {
+    unsigned passed; /* since the last one that was timed */
+    uint64_t began;  /* 0: this one is not timed */
+    uint64_t driver; /* nanoseconds of it that were the driver's */
+    double usual;    /* nanoseconds of one */
+} own __attribute__((tls_model("initial-exec")));
+
+void passing_begins(void)
+{
+    own.driver = 0;
+    own.began = own.passed + 1 >= EACH_TIMED ? gp_clock_ns() : 0;
+}
+
+bool passing_is_timed(void)
+{
+    return own.began > 0;
+}
+
+void passing_driver_took(double seconds)
+{
+    own.driver += (uint64_t)(1e9 * seconds);
+}
+
+void passing_ends(void)
+{
+    own.passed++;
+    if (!own.began)
+        return;
+    const uint64_t all = gp_clock_ns() - own.began;
+    const double ns = all > own.driver ? (double)(all - own.driver) : 0;
+    if (own.usual > 0)
+        own.usual += WEIGHT * (fmin(ns, MOST_TIMES * own.usual) - own.usual);
+    else
+        own.usual = fmin(ns, FIRST_NS);
+    gp_added_beside(1e-9 * own.usual * own.passed);
+    own.passed = 0;
+}
