@@ -66,6 +66,12 @@ static bool buys_code(const struct gp_tally *t, double most, const struct gp_mon
 }
 
 /* Locked. */
+static enum gp_limit_step timing_of(const struct gp_tally *t)
+{
+    return t->kernel && t->kernel->timed == 0 ? GP_LIMIT_READ : GP_LIMIT_TIMING;
+}
+
+/* Locked. */
 static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_money *money)
 {
     const bool known = t->cost.count > 0;
@@ -82,7 +88,7 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
                           .launch = launch + share,
                           .now = most,
-                          .timing = limit_usual(GP_LIMIT_TIMING)};
+                          .timing = limit_usual(timing_of(t))};
     /* A graph that is not split is timed as a whole, or not at all. */
     if (graph.kernels > 0) {
         p.timing = INFINITY;
@@ -94,7 +100,7 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
 /* Locked. Launches there cost no more than two events. */
 static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *money)
 {
-    const struct gp_prices p = {.timing = limit_predicts(GP_LIMIT_TIMING)};
+    const struct gp_prices p = {.timing = limit_predicts(timing_of(t))};
     chosen.only_timed = true;
     const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
     worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
@@ -168,7 +174,8 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
         limit_is_reached();
         money = limit_money();
         pthread_mutex_lock(&chosen.lock);
-        chosen.rule.on_firsts = chosen.rule.on_timings = 0; /* of the money from here on */
+        /* The money from here on is another one. */
+        chosen.rule.on_firsts = chosen.rule.on_first_timings = chosen.rule.on_timings = 0;
         pthread_mutex_unlock(&chosen.lock);
     }
     const bool all = limit_takes_all();
@@ -293,6 +300,7 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
     struct gp_tally *t = tally_of_kernel(launch->kernel, launch->device, &launch->configuration);
     const double seconds = seconds_of(launch);
     pthread_mutex_lock(&chosen.lock);
+    const enum gp_limit_step timing = timing_of(t);
     if (seconds > 0)
         worth_time(&chosen.rule, &t->worth, seconds);
     if (seconds > 0 && t->kernel) {
@@ -305,7 +313,7 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
         learn_cost(t, cost);
     pthread_mutex_unlock(&chosen.lock);
     if (only_timed)
-        limit_took(GP_LIMIT_TIMING, cost);
+        limit_took(timing, cost);
 }
 
 void gp_sampling_graph_begins(CUstream stream, unsigned kernels)

@@ -29,11 +29,11 @@
 #define OTHERS_COUNT 0.5
 #define LEAST_SCATTER 1e-3
 #define FEW_VALUES 0.6
-/* Parts of the money: for first measurements, and the most that goes into times, also while there
- * is too little for all measurements that are wanted. */
+/* Parts of the money: for first measurements, and the most that goes into further times of groups
+ * that have some, also while there is too little for all measurements that are wanted. */
 #define FIRST_PART 0.2
 #define TIMING_PART 0.05
-#define TIMING_PART_OF_LITTLE 0.01
+#define TIMING_PART_OF_LITTLE 0.02
 /* Launches of a group that are timed before further ones of others, and the part of the money for
  * these. */
 #define TIMED_FIRST 2
@@ -303,7 +303,7 @@ static void spend(struct gp_worth_rule *r, struct gp_worth *g, enum gp_choice ch
         note_measured(g, true);
     }
     if (choice == GP_ONLY_TIMED)
-        r->on_timings += p->timing;
+        *(g->timed < TIMED_FIRST ? &r->on_first_timings : &r->on_timings) += p->timing;
 }
 
 void worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches,
@@ -361,10 +361,9 @@ static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
 {
     const bool little = r->price > 0 || r->dearest > 0;
     const double part = (little ? TIMING_PART_OF_LITTLE : TIMING_PART) * money->all;
-    const double spent = r->on_timings + p->timing;
     if (g->timed < TIMED_FIRST) /* also where other steps took longer than predicted */
-        return spent <= FIRST_TIMING_PART * money->all;
-    return p->timing <= left && spent <= part &&
+        return r->on_first_timings + p->timing <= FIRST_TIMING_PART * money->all;
+    return p->timing <= left && r->on_timings + p->timing <= part &&
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }
 

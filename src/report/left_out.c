@@ -116,15 +116,29 @@ static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_grou
     }
 }
 
-bool gp_left_out_means(double *means, const struct gp_group *const *groups, size_t count,
-                       size_t metric)
+double gp_left_out_seconds(const struct gp_group *g, size_t duration)
+{
+    const struct gp_stat *stat = &g->stats[duration];
+    const double all = mean_of(stat);
+    if (stat->count < 2 || !(g->first_seconds > 0))
+        return all;
+    return (stat->sum - g->first_seconds) / (double)(stat->count - 1);
+}
+
+bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,
+                       size_t duration)
 {
     struct gp_law_point *points = calloc(count + 1, sizeof(*points));
+    size_t known = 0;
     if (!points)
         return false;
-    const struct gp_law law = gp_law_of(groups, count, metric, points);
+    for (size_t i = 0; i < count; i++)
+        if (groups[i]->stats[duration].count > 0)
+            points[known++] = (struct gp_law_point){gp_blocks_of(groups[i]->launch.grid),
+                                                    gp_left_out_seconds(groups[i], duration)};
+    const struct gp_law law = gp_law_find(points, known);
     for (size_t i = 0; i < count; i++) {
-        const double value = gp_left_out_is(groups[i], metric)
+        const double value = gp_left_out_is(groups[i], duration)
                                  ? gp_law_value(&law, gp_blocks_of(groups[i]->launch.grid))
                                  : NAN;
         means[i] = value >= 0 ? value : NAN; /* far outside of the grids a law may end below 0 */

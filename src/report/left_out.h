@@ -12,11 +12,16 @@
 /* Whether no launch of the group has a value of the metric, as it was left out by choice. */
 bool gp_left_out_is(const struct gp_group *g, size_t metric);
 
-/* The mean of a metric of each group that was left out, by the law of the groups with values; NAN
- * for the other groups, and where no law is known. `means` has an entry for each group. False when
- * out of memory. */
-bool gp_left_out_means(double *means, const struct gp_group *const *groups, size_t count,
-                       size_t metric);
+/* The mean seconds of launches of the group that were not timed, NAN where none was; `duration`:
+ * the index of that metric. The first launch finds neither its code nor its data in caches and is
+ * no example of the others, where there are any. */
+double gp_left_out_seconds(const struct gp_group *g, size_t duration);
+
+/* The mean seconds of each group that was left out, by the law of the groups with times; NAN for
+ * the other groups, and where no law is known. `means` has an entry for each group. False when out
+ * of memory. */
+bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,
+                       size_t duration);
 
 /* The number of the group of a row that stands for this one, where it was left out: the one with
  * counters of the hardware whose blocks are nearest. The group itself where none has less than

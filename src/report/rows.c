@@ -136,12 +136,16 @@ static bool find_seconds(struct gp_rows *r, struct gp_row *row)
     size_t d;
     if (!metric_index(r->summary, "duration", &d))
         return true;
-    if (!gp_left_out_means(seconds, groups, row->grids, d))
+    if (!gp_left_out_times(seconds, groups, row->grids, d))
         return false;
     for (size_t i = 0; i < row->grids; i++) {
         const struct gp_stat *own = &groups[i]->stats[d];
         const double launches = (double)groups[i]->launches;
-        seconds[i] = (own->count > 0 ? own->sum / (double)own->count : seconds[i]) * launches;
+        if (own->count > 0)
+            seconds[i] = own->sum +
+                         fmax(0, launches - (double)own->count) * gp_left_out_seconds(groups[i], d);
+        else
+            seconds[i] *= launches;
         if (isfinite(seconds[i])) {
             sum += seconds[i];
             known += launches;

@@ -235,6 +235,7 @@ static void keep_launch(struct hashed_group *g, const struct gp_record *launch)
     g->group.launch.skipped = GP_NO_REASON;
     g->group.launch.counters = NULL;
     g->group.launch.counter_count = 0;
+    g->group.first_seconds = 0;
 }
 
 static struct hashed_group *new_group(struct gp_summary *s, const struct gp_record *launch)
@@ -505,6 +506,7 @@ struct adding {
     struct gp_group *group;
     double doubt;    /* seconds by which its time may be too long */
     size_t duration; /* the index of that among the metrics */
+    bool is_first;   /* it is the launch with the lowest index */
 };
 
 /* A time that may be less than half as long: of a first launch, say, at which the host took
@@ -518,6 +520,7 @@ static bool is_doubtful(struct gp_group *group, struct gp_stat *stat, double val
     else if (group->only_doubtful && !doubtful) {
         drop_values(stat);
         group->only_doubtful = false;
+        group->first_seconds = 0;
     }
     return doubtful && !group->only_doubtful;
 }
@@ -529,6 +532,8 @@ static void take_value(void *user, size_t i, double value, double weight,
     struct gp_stat *stat = &a->group->stats[i];
     if (!absence && i == a->duration && is_doubtful(a->group, stat, value, a->doubt))
         return;
+    if (!absence && i == a->duration && a->is_first)
+        a->group->first_seconds = value;
     if (!absence)
         add_value(stat, value, weight);
     else if (!a->group->means || !gp_cause_is_elsewhere(absence->cause))
@@ -555,8 +560,11 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
     if (!group->means && gp_launch_is_in_part(launch))
         begin_means(s, group, launch);
     const struct gp_device *device = gp_summary_get_device(s, launch->device);
-    struct adding adding = {
-        .summary = s, .group = group, .doubt = launch->doubt_ms / 1e3, .duration = duration_of(s)};
+    struct adding adding = {.summary = s,
+                            .group = group,
+                            .doubt = launch->doubt_ms / 1e3,
+                            .duration = duration_of(s),
+                            .is_first = launch->index == group->launch.index};
     if (device)
         evaluate(s, device, launch, &adding);
     for (size_t i = 0; !device && i < s->metric_count; i++)

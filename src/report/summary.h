@@ -67,6 +67,7 @@ struct gp_group {
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
     bool only_doubtful;    /* its time is of launches whose times are in doubt */
+    double first_seconds;  /* the time of `launch`, as far as it is among those of stats; else 0 */
     struct gp_mean *means; /* where nothing is replayed and the device is known, else NULL */
 };
 

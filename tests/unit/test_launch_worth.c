@@ -534,7 +534,29 @@ static void times_of_launches_that_all_differ_do_not_take_all_money(void **state
         }
     }
     assert_in_range(measured, 10, 15); /* of 20 ms */
-    assert_true(rule.on_timings <= 0.1 * all);
+    assert_true(rule.on_first_timings > 0 && rule.on_timings == 0);
+    assert_true(rule.on_first_timings <= 0.1 * all);
+}
+
+/* First times of kernels whose code has to be read are dear, and take nothing from further ones. */
+static void dear_first_times_leave_money_for_others(void **state)
+{
+    static struct gp_worth dear[100], frequent;
+    /* There is too little to measure anything. */
+    struct gp_prices p = {.first = 1, .launch = 0.001, .now = 1.001, .timing = 3e-3};
+    const struct gp_money money = {.all = 1, .left = 0.5};
+    unsigned timed = 0, skips;
+    (void)state;
+    for (unsigned i = 0; i < 100; i++)
+        if (worth_choose(&rule, &dear[i], &p, &money, &skips) == GP_ONLY_TIMED)
+            worth_time(&rule, &dear[i], 1e-5);
+    p.timing = prices.timing;
+    for (unsigned i = 0; i < 10000; i++)
+        if (worth_choose(&rule, &frequent, &p, &money, &skips) == GP_ONLY_TIMED) {
+            worth_time(&rule, &frequent, 1e-5);
+            timed++;
+        }
+    assert_in_range(timed, 1500, 2002); /* for a fiftieth of a second */
 }
 
 /* To find a price takes long where there are many groups. */
@@ -695,6 +717,7 @@ int main(void)
         cmocka_unit_test_setup(a_rare_kernel_is_not_starved, start),
         cmocka_unit_test_setup(heavy_kernels_come_first, start),
         cmocka_unit_test_setup(times_of_launches_that_all_differ_do_not_take_all_money, start),
+        cmocka_unit_test_setup(dear_first_times_leave_money_for_others, start),
         cmocka_unit_test_setup(without_money_the_price_is_seldom_found_anew, start),
         cmocka_unit_test_setup(no_group_is_done_for_good, start),
         cmocka_unit_test_setup(a_kernel_with_many_grids_leaves_money_for_others, start),

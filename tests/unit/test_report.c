@@ -343,6 +343,40 @@ static void a_difference_makes_another_group(void **state)
     gp_metrics_close(m);
 }
 
+/* Neither its code nor its data are in caches yet. */
+static void a_first_launch_stands_for_itself_alone(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct gp_counter counter = {"gpu__time_duration.sum", 2000, GP_NO_REASON};
+    struct gp_record l = {.kernel = "k",
+                          .index = 7,
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .passes = 1,
+                          .counter_count = 1,
+                          .counters = &counter};
+    struct gp_count count = {.kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 2};
+    struct gp_rows rows;
+    gp_summary_launch(s, &l);
+    l.index = 3;
+    counter.value = 29000;
+    gp_summary_launch(s, &l);
+    gp_summary_count(s, &count);
+    assert_true(gp_rows_make(&rows, s));
+    assert_float_equal(rows.rows[0].seconds, 31e-6, 1e-12); /* both were timed */
+    gp_rows_free(&rows);
+    count.launches = 998;
+    gp_summary_count(s, &count);
+    assert_true(gp_rows_make(&rows, s));
+    assert_float_equal(rows.rows[0].seconds, 31e-6 + 998 * 2e-6, 1e-9);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void counts_say_how_many_launches_there_were(void **state)
 {
     (void)state;
@@ -1438,6 +1472,7 @@ int main(void)
         cmocka_unit_test(times_in_doubt_give_way_to_others),
         cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
+        cmocka_unit_test(a_first_launch_stands_for_itself_alone),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
         cmocka_unit_test(times_of_grids_follow_their_blocks),
         cmocka_unit_test(sums_stand_for_launches_without_a_line),
