@@ -34,6 +34,7 @@ static struct {
     struct gp_summary *summary;
     struct gp_writer *writer; /* at the end: of the profile, NULL: there is none */
     bool reported, silent;
+    double own_seconds;      /* the program's own, in the report; 0: there was none */
     pthread_mutex_t records; /* profile and summary: launches, and the exit handler */
 } results = {.records = PTHREAD_MUTEX_INITIALIZER};
 
@@ -285,9 +286,10 @@ static void count_added(void)
 {
     static double counted;
     double added = gp_added_seconds();
-    struct gp_end end = {.added_seconds = added - counted,
-                         .seconds = counted > 0 ? 0 : gp_process_seconds()};
+    struct gp_end end = {.added_seconds = added - counted};
     if (counted == 0) {
+        end.seconds = gp_process_seconds();
+        results.own_seconds = end.seconds - added;
         limit_sum_up(&end);
         host_calls_sum_up(&end);
     }
@@ -398,7 +400,10 @@ void results_end(bool gave_up, uint64_t launches)
         metrics_file_make(results.summary, launches, &totals);
     write_metrics_file(&totals);
     gp_text_free(&totals);
-    struct gp_end end = {.added_seconds = gp_added_seconds(), .seconds = gp_process_seconds()};
+    const double added = gp_added_seconds();
+    struct gp_end end = {.added_seconds = added,
+                         .seconds = results.own_seconds > 0 ? results.own_seconds + added
+                                                            : gp_process_seconds()};
     limit_sum_up(&end);
     window_sum_up(&end);
     host_calls_sum_up(&end);

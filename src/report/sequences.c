@@ -19,6 +19,10 @@
  * others is not done at a rate that is higher by more than half. */
 #define WAITS_FOR_DRAM 0.3
 #define LEAST_CLOSENESS (2.0 / 3)
+/* Products of matrices keep the tensor cores busy for more of the time. HFMA2 moves constants
+ * through their pipe: of three memory-bound kernels with one such move for each element it was busy
+ * for 0.026. */
+#define MULTIPLIES 0.1
 #define MOST_NAMES 6
 
 /* A group, as far as it may be a part of a sequence. */
@@ -73,7 +77,7 @@ static bool is_bound_by_memory(const struct finding *f, const struct gp_bound *b
         if (strcmp(f->rules->units[i].name, "dram") != 0 && b->units[i] > *closeness &&
             !(*closeness >= GP_BOUND_BY))
             return false;
-    return *closeness >= WAITS_FOR_DRAM && !(unit_of(f, b, "tensor") > 0.01);
+    return *closeness >= WAITS_FOR_DRAM && !(unit_of(f, b, "tensor") > MULTIPLIES);
 }
 
 static double mean_of(const struct gp_rows *rows, const struct gp_row *one, const char *metric)
@@ -156,6 +160,11 @@ static double l2_of(const struct finding *f, const struct part *p)
     return d && d->l2_bytes > 0 ? d->l2_bytes : (double)INFINITY;
 }
 
+static bool needs_all(const struct gp_succession *s)
+{
+    return 2 * s->needing > s->launches;
+}
+
 /* The bytes that go where the two are one kernel. An array may be shorter than its allocation: no
  * more were passed than the first wrote, and no more read than came from DRAM. */
 static bool measure_link(const struct finding *f, struct link *l, const struct gp_succession *s)
@@ -167,7 +176,7 @@ static bool measure_link(const struct finding *f, struct link *l, const struct g
     l->share_from = fmin(1, l->share_to * b->launches / a->launches);
     l->written = passed;
     l->read = fmin(passed + shared, b->read);
-    if (2 * s->needing > s->launches)
+    if (needs_all(s))
         return false;
     if (a->is_product)
         return passed > 0 && !b->exchanges && !b->sums;
@@ -189,6 +198,18 @@ static int by_worth(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
+/* A kernel, and one that needs its whole result, take turns on the same input: the rounds of a
+ * loop. The first one reads again what the second one has read, and yet one kernel of both would do
+ * its work a round too early. */
+static bool begins_next_round(const struct gp_followed *all, size_t count,
+                              const struct gp_followed *one)
+{
+    for (size_t i = 0; one->sums.passed_bytes == 0 && i < count; i++)
+        if (all[i].group == one->before && all[i].before == one->group && needs_all(&all[i].sums))
+            return true;
+    return false;
+}
+
 static bool make_links(struct finding *f)
 {
     size_t count;
@@ -204,7 +225,8 @@ static bool make_links(struct finding *f)
     for (size_t i = 0; i < count; i++) {
         struct link l = {.from = part_of(f, all[i].before), .to = part_of(f, all[i].group)};
         if (l.from && l.to && (l.from->known || l.from->is_product) && l.to->known &&
-            l.to->examined > 0 && all[i].sums.launches > 0 && measure_link(f, &l, &all[i].sums))
+            l.to->examined > 0 && all[i].sums.launches > 0 &&
+            !begins_next_round(all, count, &all[i]) && measure_link(f, &l, &all[i].sums))
             f->links[f->link_count++] = l;
     }
     if (f->link_count > 1)

@@ -184,6 +184,19 @@ static void a_sum_can_be_made_where_its_numbers_are(void **state)
     end(&w);
 }
 
+/* So many of these launches need all that the one before has made. */
+static void note_need(struct world *w, const char *before, const char *kernel, uint64_t launches)
+{
+    struct sample s;
+    make_sample(&s, kernel);
+    const struct gp_succession more = {.kernel = kernel,
+                                       .configuration = s.launch.configuration,
+                                       .before = before,
+                                       .configuration_before = s.launch.configuration,
+                                       .needing = launches};
+    gp_summary_succession(w->summary, &more);
+}
+
 /* Two kernels, the second of which follows the first so; whether that is advised on. */
 struct two {
     const char *second;
@@ -200,16 +213,8 @@ static bool is_advised(const struct two *two)
     launch(&w, two->second, two->reads, two->writes, two->asked);
     follow(&w, "", two->second, ROUNDS - two->launches, 0, 0);
     follow(&w, ONE, two->second, two->launches, two->passed, two->shared);
-    if (two->needing) {
-        struct sample s;
-        make_sample(&s, two->second);
-        const struct gp_succession more = {.kernel = two->second,
-                                           .configuration = s.launch.configuration,
-                                           .before = ONE,
-                                           .configuration_before = s.launch.configuration,
-                                           .needing = two->needing};
-        gp_summary_succession(w.summary, &more);
-    }
+    if (two->needing)
+        note_need(&w, ONE, two->second, two->needing);
     const bool found = find_fusion(&w, "fusion") != NULL;
     end(&w);
     return found;
@@ -246,6 +251,60 @@ static void others_are_left_alone(void **state)
     t.first_writes = 1e-6;
     t.passed = 1, t.shared = 1;
     assert_false(is_advised(&t));
+}
+
+/* sum = all of x, y = x / sum, and so on: y and the next sum read the same x. */
+static bool is_loop_advised(uint64_t needing, double passed)
+{
+    struct world w;
+    begin(&w);
+    launch(&w, FOUR, 1, 0, 1);
+    launch(&w, ONE, 1, 1, 1);
+    follow(&w, FOUR, ONE, ROUNDS, 1e-9, 1);
+    note_need(&w, FOUR, ONE, needing);
+    follow(&w, "", FOUR, 1, 0, 0);
+    follow(&w, ONE, FOUR, ROUNDS - 1, passed, 1 - passed);
+    const bool found = find_fusion(&w, "fusion") != NULL;
+    end(&w);
+    return found;
+}
+
+static void rounds_of_a_loop_are_not_mixed(void **state)
+{
+    (void)state;
+    assert_false(is_loop_advised(ROUNDS, 0));
+    assert_true(is_loop_advised(0, 0));
+    assert_true(is_loop_advised(ROUNDS, 1)); /* the next sum is that of y */
+}
+
+/* Constants go through the pipe of the tensor cores (HFMA2), which is no product of matrices. */
+static bool is_chain_advised(double tensor)
+{
+    struct world w;
+    struct sample s;
+    begin(&w);
+    launch(&w, ONE, 1, 1, 1);
+    make_sample(&s, TWO);
+    set(&s, "dram__bytes_read.sum", BYTES);
+    set(&s, "dram__bytes_write.sum", BYTES);
+    set(&s, "smsp__sass_data_bytes_mem_global_op_ld.sum", BYTES);
+    set(&s, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 100 * tensor);
+    for (int i = 0; i < ROUNDS; i++) {
+        s.launch.index = w.launches++;
+        gp_summary_launch(w.summary, &s.launch);
+    }
+    follow(&w, ONE, TWO, ROUNDS, 1, 0);
+    const bool found = find_fusion(&w, "fusion") != NULL;
+    end(&w);
+    return found;
+}
+
+static void constants_are_no_products(void **state)
+{
+    (void)state;
+    assert_true(is_chain_advised(0));
+    assert_true(is_chain_advised(0.03));
+    assert_false(is_chain_advised(0.3));
 }
 
 /* The allocation may be larger than the array. */
@@ -470,6 +529,8 @@ int main(void)
         cmocka_unit_test(what_both_read_is_read_once),
         cmocka_unit_test(a_sum_can_be_made_where_its_numbers_are),
         cmocka_unit_test(others_are_left_alone),
+        cmocka_unit_test(rounds_of_a_loop_are_not_mixed),
+        cmocka_unit_test(constants_are_no_products),
         cmocka_unit_test(no_more_goes_than_came),
         cmocka_unit_test(arithmetic_is_left_alone),
         cmocka_unit_test(a_kernel_may_follow_itself),
