@@ -199,7 +199,7 @@ static int by_worth(const void *x, const void *y)
 }
 
 /* A kernel, and one that needs its whole result, take turns on the same input: the rounds of a
- * loop. The first one reads again what the second one has read, and yet one kernel of both would do
+ * loop. The first one reads the input of the second one again, and yet one kernel of both would do
  * its work a round too early. */
 static bool begins_next_round(const struct gp_followed *all, size_t count,
                               const struct gp_followed *one)
