@@ -21,6 +21,10 @@
  * money would go into drains, and ways, for a launch or two. */
 #define MANY_GROUPS 8
 
+/* The seconds that it takes to begin with a kernel, at least. A first launch may take no longer
+ * than launches do in the mean; but where nothing is to be paid no kernel is begun. */
+#define LEAST_TO_BEGIN 1e-4
+
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
 
@@ -285,7 +289,7 @@ static void learn_cost(struct gp_tally *t, double cost)
     const double usual = limit_usual(GP_LIMIT_LAUNCH);
     if (t->kernel && t->kernel->begun && !t->kernel->learned) {
         t->kernel->learned = true;
-        limit_took(GP_LIMIT_KERNEL, cost - usual);
+        limit_took(GP_LIMIT_KERNEL, fmax(LEAST_TO_BEGIN, cost - usual));
         return;
     }
     prediction_learn(&t->cost, fmax(0, cost));

@@ -53,6 +53,19 @@ has_values() {
         grep -q '"smsp__inst_executed.sum":[0-9]'
 }
 
+@test "kernels that are begun for nothing: those behind them are begun, too" {
+    unset GPUPROF_OVERHEAD
+    plain_then_profiled "$programs/limit_linked" 1000 one:300 rare:300
+    [ "$launches" -eq 600 ] && [ "$measured" -eq 600 ]
+    [ "$(grep -c '"to instrument the kernel' "$profile.whole")" -eq 0 ]
+    # Of each kernel there are instrumented counters.
+    local kernel
+    for kernel in $(grep -o '"kernel":"[a-z_]*"' "$profile" | sort -u); do
+        grep '"type":"launch"' "$profile" | grep "$kernel" |
+            grep -q '"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum":[0-9]' || { echo "$kernel"; return 1; }
+    done
+}
+
 @test "a limit that is far too small: launches are counted, and nothing is measured" {
     limited 1ms "$programs/limit_linked" 1000 one:1000
     [ "$launches" -eq 1000 ] && [ "$measured" -eq 0 ]
