@@ -119,6 +119,11 @@ static struct gp_room room_for(const struct gp_arena *arena, const struct gp_are
     return room;
 }
 
+bool arena_may_have(const struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes)
+{
+    return bytes <= arena->device_size || bytes <= room_for(arena, beside).device;
+}
+
 static void note_too_large(struct gp_arena *arena, uint64_t bytes)
 {
     if (!arena->too_large || bytes < arena->too_large)

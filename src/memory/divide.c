@@ -8,6 +8,13 @@
 
 /* Then launches are waited for. */
 #define MOST_ALARMS 2
+/* Bytes of the allocations that are saved whole for a launch of which no other one has shown the
+ * writes; and how many times as much the budget has room for. Pieces end where some launch has had
+ * an address, and may have grown since: an allocator divides freed memory anew. To copy so much
+ * takes a fraction of a millisecond, and a write beside a piece costs the counters of a batch. */
+#define MOST_WHOLE ((uint64_t)512 << 20)
+#define WHOLE_TIMES 8
+
 /* Bytes of pieces that are searched for addresses before a launch. */
 #define MOST_SEARCHED ((uint64_t)1 << 30)
 
@@ -148,6 +155,14 @@ static bool leads_nowhere(struct gp_snapshot *s)
     return nowhere;
 }
 
+static bool whole_is_cheap(const struct gp_snapshot *s)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < s->divided_count; i++)
+        bytes += s->divided[i]->end - s->divided[i]->start;
+    return bytes <= MOST_WHOLE && arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * bytes);
+}
+
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
 {
     struct gp_reached *r = &s->reached;
@@ -171,14 +186,17 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.work = launch->work;
     s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
-    s->saves_parts = s->divided_count && launch->may_save_parts && all_noted &&
-                     writes_plan(&s->learned, &s->addresses, &s->plan) &&
-                     (launch->leads_no_further || (!known_only && leads_nowhere(s)));
+    const bool plans = s->divided_count && launch->may_save_parts && all_noted &&
+                       writes_plan(&s->learned, &s->addresses, &s->plan) &&
+                       (launch->leads_no_further || (!known_only && leads_nowhere(s)));
+    const bool known = writes_are_known(&s->learned, &s->addresses);
+    const bool whole =
+        plans && !(known && writes_were_seen(&s->learned, &s->addresses)) && whole_is_cheap(s);
+    s->saves_parts = plans && !whole;
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify &&
-                     (known_only || launch->leads_no_further) &&
-                     (!s->saves_parts || writes_are_known(&s->learned, &s->addresses));
+                     (known_only || launch->leads_no_further) && (!plans || (known && !whole));
     for (size_t i = 0; i < s->divided_count; i++) {
         count_parts(s, s->divided[i]);
         s->parts_known = s->parts_known && s->divided[i]->known;

@@ -477,6 +477,9 @@ void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
+/* Whether a launch like this one, or of its shape, has shown its writes; else its pieces stand for
+ * them. */
+bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units. False where there are
  * too many. */
 bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan);
@@ -561,6 +564,8 @@ void arena_free(struct gp_arena *arena);
 
 /* True when the current device has so many bytes to spare. */
 bool arena_has_room(uint64_t bytes);
+/* True where the budget has so many bytes of the device for the arena; `beside` shares it. */
+bool arena_may_have(const struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes);
 
 /* ---- copies of arrays (arrays.c) ------------------------------------------------------------- */
 

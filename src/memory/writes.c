@@ -249,6 +249,11 @@ bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a
     return k && (k->suspect || k->wild >= MOST_WILD);
 }
 
+bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a)
+{
+    return nearest(l, a) != NULL;
+}
+
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
 {
     const struct gp_work_writes *w = nearest(l, a);
