@@ -119,10 +119,9 @@ static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_grou
 double gp_left_out_seconds(const struct gp_group *g, size_t duration)
 {
     const struct gp_stat *stat = &g->stats[duration];
-    const double all = mean_of(stat);
-    if (stat->count < 2 || !(g->first_seconds > 0))
-        return all;
-    return (stat->sum - g->first_seconds) / (double)(stat->count - 1);
+    if (stat->count <= g->firsts.count)
+        return mean_of(stat);
+    return (stat->sum - g->firsts.sum) / (double)(stat->count - g->firsts.count);
 }
 
 bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,

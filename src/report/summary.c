@@ -235,7 +235,6 @@ static void keep_launch(struct hashed_group *g, const struct gp_record *launch)
     g->group.launch.skipped = GP_NO_REASON;
     g->group.launch.counters = NULL;
     g->group.launch.counter_count = 0;
-    g->group.first_seconds = 0;
 }
 
 static struct hashed_group *new_group(struct gp_summary *s, const struct gp_record *launch)
@@ -506,7 +505,7 @@ struct adding {
     struct gp_group *group;
     double doubt;    /* seconds by which its time may be too long */
     size_t duration; /* the index of that among the metrics */
-    bool is_first;   /* it is the launch with the lowest index */
+    uint64_t index;  /* of the launch */
 };
 
 /* A time that may be less than half as long: of a first launch, say, at which the host took
@@ -520,9 +519,25 @@ static bool is_doubtful(struct gp_group *group, struct gp_stat *stat, double val
     else if (group->only_doubtful && !doubtful) {
         drop_values(stat);
         group->only_doubtful = false;
-        group->first_seconds = 0;
+        group->firsts.count = 0;
+        group->firsts.sum = 0;
     }
     return doubtful && !group->only_doubtful;
+}
+
+/* Launches may come in any order. */
+static void note_first(const struct adding *a, double seconds)
+{
+    const unsigned process = a->summary->begun;
+    struct gp_group *group = a->group;
+    const bool is_new = group->firsts.count == 0 || group->firsts.process != process;
+    if (!is_new && a->index >= group->firsts.index)
+        return;
+    group->firsts.count += is_new;
+    group->firsts.sum += seconds - (is_new ? 0 : group->firsts.seconds);
+    group->firsts.process = process;
+    group->firsts.index = a->index;
+    group->firsts.seconds = seconds;
 }
 
 static void take_value(void *user, size_t i, double value, double weight,
@@ -532,8 +547,8 @@ static void take_value(void *user, size_t i, double value, double weight,
     struct gp_stat *stat = &a->group->stats[i];
     if (!absence && i == a->duration && is_doubtful(a->group, stat, value, a->doubt))
         return;
-    if (!absence && i == a->duration && a->is_first)
-        a->group->first_seconds = value;
+    if (!absence && i == a->duration)
+        note_first(a, value);
     if (!absence)
         add_value(stat, value, weight);
     else if (!a->group->means || !gp_cause_is_elsewhere(absence->cause))
@@ -564,7 +579,7 @@ static void add_metrics(struct gp_summary *s, struct gp_group *group,
                             .group = group,
                             .doubt = launch->doubt_ms / 1e3,
                             .duration = duration_of(s),
-                            .is_first = launch->index == group->launch.index};
+                            .index = launch->index};
     if (device)
         evaluate(s, device, launch, &adding);
     for (size_t i = 0; !device && i < s->metric_count; i++)

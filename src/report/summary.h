@@ -67,7 +67,13 @@ struct gp_group {
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
     bool only_doubtful;    /* its time is of launches whose times are in doubt */
-    double first_seconds;  /* the time of `launch`, as far as it is among those of stats; else 0 */
+    /* The first launches with a time, one of each process: their number, and the sum of their
+     * times. The last one's process, index and time. */
+    struct {
+        uint64_t count, index;
+        unsigned process;
+        double sum, seconds;
+    } firsts;
     struct gp_mean *means; /* where nothing is replayed and the device is known, else NULL */
 };
 
