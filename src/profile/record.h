@@ -72,6 +72,7 @@ struct gp_record {
     unsigned max_threads_per_block;       /* of this kernel */
     unsigned max_shared_dynamic;          /* bytes, as the kernel's attribute was set */
     int shared_carveout;                  /* percent, -1: the driver's choice */
+    int no_half_arithmetic; /* 1: its machine code has none (code/halves.h); 0: it may */
     unsigned passes;                      /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
     int recalled;                         /* enum gp_recalled */

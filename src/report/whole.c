@@ -23,7 +23,7 @@ static const struct {
 } precisions[GP_PRECISIONS] = {
     {"flop_count_sp", "FP32"},
     {"flop_count_dp", "FP64"},
-    {"flop_count_hp", "FP16"},
+    {"half_operations", "FP16"},
     {"flop_count_tensor_fp16", "FP16 on tensor cores"},
     {"flop_count_tensor_bf16", "BF16 on tensor cores"},
     {"flop_count_tensor_tf32", "TF32 on tensor cores"},
