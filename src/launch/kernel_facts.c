@@ -177,8 +177,8 @@ bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device)
 bool kernel_may_compute_halves(struct gp_kernel *kernel, const struct gp_device *device)
 {
     const bool was_read = kernel->loads_addresses != GP_NOT_ASKED || kernel->waits != GP_NOT_ASKED;
-    return !was_read || ask_code(kernel, &kernel->halves, gp_code_may_compute_halves,
-                                 capability(device), true);
+    return !was_read ||
+           ask_code(kernel, &kernel->halves, gp_code_may_compute_halves, capability(device), true);
 }
 
 void *kernel_find_cubin(void *data, size_t most, size_t *size)
