@@ -81,7 +81,8 @@ static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struc
         if (isnan(values[i]))
             return false;
     }
-    /* The hardware's count has constants that HFMA2 loads, too. */
+    /* The count has constants that HFMA2 loads, where the record does not say that the code has no
+     * arithmetic in half precision: those of earlier versions do not. */
     if (values[HALF] > 0 && lines && gp_lines_total(lines, GP_WEIGHT_HALVES) == 0) {
         *use -= use_of_halves(rows, one, values[HALF]);
         values[HALF] = 0;
