@@ -15,4 +15,9 @@ bool gp_is_half_arithmetic(const void *code, size_t at, int cc);
  * the instruction could do two. */
 bool gp_is_scalar_half_arithmetic(const void *code, size_t at, int cc);
 
+/* `size` bytes of machine code of one function, for compute capability cc / 10. False where neither
+ * it nor a function that it calls has such arithmetic; true also where that is not known: it goes
+ * on at code that is not here, has an unknown instruction, or is for a GPU before 7.0. */
+bool gp_code_may_compute_halves(const void *code, size_t size, int cc);
+
 #endif

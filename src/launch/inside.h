@@ -684,7 +684,7 @@ struct gp_kernel {
     /* Whether it reaches memory that its parameters do not lead to but other memory does. */
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
     unsigned direct; /* launches of which it is known that they did not */
-    enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses;
+    enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses, halves;
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
     bool uses_known;
@@ -769,6 +769,9 @@ bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when its code reads memory in a loop, as blocks do that wait for each other; false where the
  * code is not known. */
 bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device);
+/* True when it may compute in half precision (code/halves.h), by its code; also where that was not
+ * read for another question before. */
+bool kernel_may_compute_halves(struct gp_kernel *kernel, const struct gp_device *device);
 /* The cubin for its source lines: a gp_find_cubin. */
 void *kernel_find_cubin(void *kernel, size_t most, size_t *size);
 

@@ -1,6 +1,7 @@
 #include "base/demangle.h"
 #include "code/addresses.h"
 #include "code/data_words.h"
+#include "code/halves.h"
 #include "code/textures.h"
 #include "code/waits.h"
 #include "launch/inside.h"
@@ -171,6 +172,13 @@ bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device)
 bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device)
 {
     return ask_code(kernel, &kernel->spins, gp_code_spins, capability(device), false);
+}
+
+bool kernel_may_compute_halves(struct gp_kernel *kernel, const struct gp_device *device)
+{
+    const bool was_read = kernel->loads_addresses != GP_NOT_ASKED || kernel->waits != GP_NOT_ASKED;
+    return !was_read ||
+           ask_code(kernel, &kernel->halves, gp_code_may_compute_halves, capability(device), true);
 }
 
 void *kernel_find_cubin(void *data, size_t most, size_t *size)

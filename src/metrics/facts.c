@@ -159,6 +159,14 @@ static bool shared_bytes(PARAMETERS)
                  why_size);
 }
 
+/* Where the code is not known, it may have any. */
+static bool half_arithmetic(PARAMETERS)
+{
+    UNUSED;
+    *value = launch->no_half_arithmetic ? 0 : 1;
+    return true;
+}
+
 static bool theoretical_occupancy(PARAMETERS)
 {
     UNUSED;
@@ -293,6 +301,9 @@ static const struct gp_fact facts[] = {
     DERIVED("launch.shared_bytes", shared_bytes, 1, "both together"),
     LAUNCH("local_bytes", local_bytes, 1, "bytes of local memory per thread"),
     LAUNCH("passes", passes, 0, "times the kernel ran"),
+    DERIVED(
+        "launch.half_arithmetic", half_arithmetic, 1,
+        "0: the kernel's code has no arithmetic in half precision, but for tensor cores; else 1"),
     DERIVED("launch.theoretical_occupancy", theoretical_occupancy, 0,
             "warps an SM can hold of this kernel, over the most it can hold"),
     DERIVED("launch.blocks_per_sm", blocks_per_sm, 0, "blocks of this kernel an SM can hold"),

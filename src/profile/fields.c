@@ -65,6 +65,7 @@ const struct gp_field gp_launch_fields[] = {
     ONCE(UNSIGNED, max_threads_per_block, 0),
     ONCE(UNSIGNED, max_shared_dynamic, 0),
     ONCE(INT, shared_carveout, 0),
+    ONCE(INT, no_half_arithmetic, 0),
     LAUNCH(UNSIGNED, passes, 0),
     LAUNCH(U64, saved_bytes, 0),
     LAUNCH(U64, restored_bytes, 0),

@@ -66,13 +66,14 @@ struct gp_record {
     int device;         /* ordinal */
     uint64_t context, stream;
     GP_CONFIGURATION;
-    unsigned registers;                   /* per thread */
-    unsigned shared_static;               /* bytes per block */
-    unsigned local_bytes;                 /* per thread */
-    unsigned max_threads_per_block;       /* of this kernel */
-    unsigned max_shared_dynamic;          /* bytes, as the kernel's attribute was set */
-    int shared_carveout;                  /* percent, -1: the driver's choice */
-    unsigned passes;                      /* times the kernel ran; 1: not replayed */
+    unsigned registers;             /* per thread */
+    unsigned shared_static;         /* bytes per block */
+    unsigned local_bytes;           /* per thread */
+    unsigned max_threads_per_block; /* of this kernel */
+    unsigned max_shared_dynamic;    /* bytes, as the kernel's attribute was set */
+    int shared_carveout;            /* percent, -1: the driver's choice */
+    int no_half_arithmetic;         /* 1: its machine code has none (code/halves.h); 0: it may */
+    unsigned passes;                /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
     int recalled;                         /* enum gp_recalled */
     int graph;          /* 1: a kernel of a CUDA graph, which the program launched as a whole */

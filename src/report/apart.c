@@ -19,7 +19,7 @@
 #define ABOUT_AS_FAST 1.1
 
 /* Operations of a launch, and behind them the bytes that it asks for. */
-static const char *const operations[] = {"flop_count_sp", "flop_count_dp", "flop_count_hp",
+static const char *const operations[] = {"flop_count_sp", "flop_count_dp", "half_operations",
                                          "flop_count_tensor"};
 
 /* A group whose launches may be tries of an operation, or uses of the one that won. */

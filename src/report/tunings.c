@@ -12,7 +12,7 @@
 
 /* Amounts that a launch would have in any configuration. Those that were not counted are NAN. */
 static const char *const work_metrics[] = {"flop_count_sp",   "flop_count_dp",
-                                           "flop_count_hp",   "flop_count_tensor",
+                                           "half_operations", "flop_count_tensor",
                                            "requested_bytes", "async_copy_bytes"};
 #define WORK_METRICS (sizeof(work_metrics) / sizeof(work_metrics[0]))
 

@@ -23,7 +23,7 @@ static const struct {
 } precisions[GP_PRECISIONS] = {
     {"flop_count_sp", "FP32"},
     {"flop_count_dp", "FP64"},
-    {"flop_count_hp", "FP16"},
+    {"half_operations", "FP16"},
     {"flop_count_tensor_fp16", "FP16 on tensor cores"},
     {"flop_count_tensor_bf16", "BF16 on tensor cores"},
     {"flop_count_tensor_tf32", "TF32 on tensor cores"},
@@ -81,7 +81,8 @@ static bool add_flop(struct gp_whole *w, const struct gp_rows *rows, const struc
         if (isnan(values[i]))
             return false;
     }
-    /* The hardware's count has constants that HFMA2 loads, too. */
+    /* The count has constants that HFMA2 loads, where the record does not say that the code has no
+     * arithmetic in half precision: those of earlier versions do not. */
     if (values[HALF] > 0 && lines && gp_lines_total(lines, GP_WEIGHT_HALVES) == 0) {
         *use -= use_of_halves(rows, one, values[HALF]);
         values[HALF] = 0;

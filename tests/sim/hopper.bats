@@ -127,6 +127,20 @@ load common
     [ "$(metric tensor_work tensor_utilization)" != 0 ]
 }
 
+# 2048 threads, 8 rounds.
+# bats test_tags=values
+@test "constants that half precision moves are in its counters, and no operations" {
+    profiled "$programs/snippets_linked" flops_constant flops_half
+    is flops_constant flop_count_sp $((2048 * 8))
+    is flops_constant flop_count_hp $((2 * 2048 * 8))
+    is flops_constant half_operations 0
+    is flops_constant bound_fp16 0
+    is flops_half half_operations $((4 * 2048 * 8))
+    # Profiles of earlier versions do not say it.
+    sed -i 's/"no_half_arithmetic":1,//' "$profile"
+    is flops_constant half_operations $((2 * 2048 * 8))
+}
+
 # 2048 threads, 8 rounds, each of which multiplies 16 x 8 x 16 numbers for a warp.
 # bats test_tags=values
 @test "operations of the tensor cores are counted from how often their instructions ran" {

@@ -149,6 +149,7 @@ static void arithmetic(void **state)
     check_on_buffers("flops_float", 1024, 128, 0, 1, 4, 0);
     check_on_buffers("flops_double", 1024, 128, 0, 1, 4, 0);
     check_on_buffers("flops_half", 1024, 128, 0, 1, 4, 0);
+    check_on_buffers("flops_constant", 1024, 128, 0, 1, 4, 0);
     check_on_buffers("predicated", 1024, 128, 0, 1, 0, 0);
     check_on_buffers("one_lane", 1024, 128, 0, 1, 1000, 0);
 }

@@ -227,6 +227,64 @@ static void constants_and_widening_are_no_half_arithmetic(void **state)
     assert_true(gp_is_half_arithmetic(code, GP_INSTRUCTION_BYTES, 90));
 }
 
+/* A kernel of 9.0 as nvcc writes y[i] += 2.125f: it moves a constant, and widens a number. */
+static const uint64_t single[][2] = {
+    {0x40400000ff097431, 0x000fe400000001ff}, /* HFMA2 R9, -RZ, RZ, 2.125, 0 */
+    {0x20000002ff007230, 0x004fca0000004100}, /* HADD2.F32 R0, -RZ, R2.H0_H0 */
+    {0x0000000504047221, 0x004fca0000000000}, /* FADD */
+    {0x000000484404723c, 0x002fe20000001804}, /* HMMA.16816.F32: on tensor cores */
+    {0x000000000000794d, 0x000fea0003800000}, /* EXIT */
+    {0xfffffffc00fc7947, 0x000fc0000383ffff}, /* BRA to itself */
+};
+#define SINGLE (sizeof(single) / sizeof(single[0]))
+
+static bool may_compute_halves_with(const uint64_t word[2], size_t at, int cc)
+{
+    uint64_t code[SINGLE][2];
+    memcpy(code, single, sizeof(code));
+    memcpy(code[at], word, sizeof(code[at]));
+    return gp_code_may_compute_halves(code, sizeof(code), cc);
+}
+
+static void code_without_half_arithmetic_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t word[2];
+        bool may;
+    } rows[] = {
+        {"HFMA2.MMA R0, R7, R7, R2", {0x0000000707007235, 0x004fd40000000002}, true},
+        {"HADD2 R3, R2, R15", {0x0000000f02037230, 0x001fcc0000000000}, true},
+        {"HFMA2.MMA R5, -RZ, RZ, 2, 0", {0x40000000ff057435, 0x000fe200000001ff}, false},
+        {"an opcode that nobody knows", {0x7018, 0}, true},
+        {"BRA far", {0x0000010000fc7947, 0x000fc00003800000}, true},
+        {"CALL.REL.NOINC within", {0xfffffffc00f47944, 0x023fea0003c3ffff}, false},
+        {"CALL.REL.NOINC by a register", {0xfffffffc02f47344, 0x023fea0003c3ffff}, true},
+        {"CALL.ABS.NOINC", {0x0000000002007343, 0x004fea0003c00000}, true},
+        {"BRX", {0xfffffffc02dc7949, 0x000fea000383ffff}, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (size_t at = 2; at < SINGLE; at++)
+            if (may_compute_halves_with(rows[i].word, at, 90) != rows[i].may)
+                fail_msg("%s at %zu", rows[i].name, at);
+    assert_false(gp_code_may_compute_halves(single, sizeof(single), 90));
+    /* Before 7.0 instructions are others. */
+    assert_true(gp_code_may_compute_halves(single, sizeof(single), 62));
+}
+
+static void the_drivers_functions_compute_no_halves(void **state)
+{
+    (void)state;
+    uint64_t code[][2] = {
+        {0x0100000000027b82, 0x000e640000000a00}, /* LDC.64 R2, c[0x4][R0] */
+        {0x0000000002007343, 0x004fea0003c00000}, /* CALL.ABS.NOINC R2 */
+    };
+    assert_false(gp_code_may_compute_halves(code, sizeof(code), 90));
+    code[0][0] = 0x00c0000000027b82; /* LDC.64 R2, c[0x3][R0]: of the program */
+    assert_true(gp_code_may_compute_halves(code, sizeof(code), 90));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +298,8 @@ int main(void)
         cmocka_unit_test(predicates_are_written_out),
         cmocka_unit_test(code_need_not_be_aligned),
         cmocka_unit_test(constants_and_widening_are_no_half_arithmetic),
+        cmocka_unit_test(code_without_half_arithmetic_is_known),
+        cmocka_unit_test(the_drivers_functions_compute_no_halves),
     };
     return cmocka_run_group_tests_name("instruction", tests, NULL, NULL);
 }

@@ -148,6 +148,67 @@ static void formulas_give_the_values_of_the_definitions(void **state)
     gp_metrics_close(m);
 }
 
+/* Where the code has no arithmetic in half precision, its counters have moved constants alone. */
+static void constants_are_no_operations(void **state)
+{
+    (void)state;
+    const struct gp_counter counters[] = {
+        {"gpu__time_duration.sum", 2e6, GP_NO_REASON},
+        {"gpc__cycles_elapsed.max", 2e6, GP_NO_REASON},
+        {"gpc__cycles_elapsed.avg.per_second", 1e9, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1000, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 0, GP_NO_REASON},
+        {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 1000, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum", 10, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum", 0, GP_NO_REASON},
+        {"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 0, GP_NO_REASON},
+        {"smsp__sass_inst_executed_op_tma.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp16.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_bf16.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_tf32.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp64.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp8.sum", 0, GP_NO_REASON},
+        {"gpuprof__sass_ops_tensor_src_fp4.sum", 0, GP_NO_REASON},
+        {"dram__bytes_read.sum", 500, GP_NO_REASON},
+        {"dram__bytes_write.sum", 0, GP_NO_REASON},
+        {"smsp__inst_executed.sum", 100, GP_NO_REASON},
+        {"smsp__thread_inst_executed.sum", 3200, GP_NO_REASON},
+        {"smsp__thread_inst_executed_pred_on.sum", 3200, GP_NO_REASON},
+    };
+    struct gp_record launch = {.no_half_arithmetic = 1,
+                               .counter_count = sizeof(counters) / sizeof(counters[0]),
+                               .counters = counters};
+    struct gp_metrics *m = shipped();
+    const double fp32 = 1000 / (132 * 256 * 1.98e9) / 2e-3,
+                 fp16 = 2000 / (132 * 512 * 1.98e9) / 2e-3;
+    has_value(m, &h200, &launch, "half_operations", 0);
+    has_value(m, &h200, &launch, "flops", 1000 / 2e-3);
+    has_value(m, &h200, &launch, "flops_without_tensor", 1000 / 2e-3);
+    has_value(m, &h200, &launch, "flop_per_byte", 1000. / 320);
+    has_value(m, &h200, &launch, "flop_per_dram_byte", 2);
+    has_value(m, &h200, &launch, "flop_utilization", fp32);
+    has_value(m, &h200, &launch, "bound_fp16", 0);
+    has_value(m, &h200, &launch, "most_fp16", 0);
+    has_value(m, &h200, &launch, "fma_share", 0);
+    /* Names of nvprof's are as ncu has them. */
+    has_value(m, &h200, &launch, "flop_count_hp", 2000);
+    has_value(m, &h200, &launch, "flop_count_hp_fma", 1000);
+    launch.no_half_arithmetic = 0;
+    has_value(m, &h200, &launch, "half_operations", 2000);
+    has_value(m, &h200, &launch, "flops", 3000 / 2e-3);
+    has_value(m, &h200, &launch, "flop_per_byte", 3000. / 320);
+    has_value(m, &h200, &launch, "flop_per_dram_byte", 6);
+    has_value(m, &h200, &launch, "flop_utilization", fp32 + fp16);
+    has_value(m, &h200, &launch, "fma_share", 1000. / 3200);
+    gp_metrics_close(m);
+}
+
 /* A range of 60 us with a kernel of 40 us in it: CUPTI's share of the range is a larger share of
  * the kernel's time. */
 static void shares_of_time_are_of_the_kernels_own(void **state)
@@ -611,6 +672,7 @@ int main(void)
         cmocka_unit_test(every_definition_is_complete),
         cmocka_unit_test(the_papers_metrics_are_in_the_default_set),
         cmocka_unit_test(formulas_give_the_values_of_the_definitions),
+        cmocka_unit_test(constants_are_no_operations),
         cmocka_unit_test(what_needs_no_counter_has_a_value_without_any),
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),

@@ -63,6 +63,7 @@ static const struct gp_record launch = {
     .max_threads_per_block = 1024,
     .max_shared_dynamic = 232448,
     .shared_carveout = -1,
+    .no_half_arithmetic = 1,
     .passes = 2,
     .saved_bytes = 1u << 30,
     .restored_bytes = 12,
@@ -133,6 +134,7 @@ static bool check_launch(void *user, const struct gp_record *l)
     assert_int_equal(l->max_threads_per_block, launch.max_threads_per_block);
     assert_int_equal(l->max_shared_dynamic, launch.max_shared_dynamic);
     assert_int_equal(l->shared_carveout, launch.shared_carveout);
+    assert_int_equal(l->no_half_arithmetic, launch.no_half_arithmetic);
     assert_int_equal(l->passes, launch.passes);
     assert_int_equal(l->saved_bytes, launch.saved_bytes);
     assert_int_equal(l->restored_bytes, launch.restored_bytes);

@@ -256,6 +256,7 @@ static void arithmetic(enum gpusim_op op, uint64_t warps, uint64_t lanes,
         counts->inst_fp16 = warps;
         break;
     case GPUSIM_OP_HFMA:
+    case GPUSIM_OP_CONSTANT:
         counts->hfma_on = lanes;
         counts->inst_fp16 = warps;
         break;

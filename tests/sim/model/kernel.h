@@ -24,6 +24,7 @@ enum gpusim_op {
     GPUSIM_OP_HADD,
     GPUSIM_OP_HMUL,
     GPUSIM_OP_HFMA,
+    GPUSIM_OP_CONSTANT, /* moved by HFMA2 of zero */
     GPUSIM_OP_SFU,
     GPUSIM_OP_TENSOR,
     GPUSIM_OP_BRANCH,
@@ -158,6 +159,7 @@ bool gpusim_branch(struct gpusim_thread *t, const struct gpusim_site *site, bool
 #define HADD(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_HADD, gpusim_half((a) + (b)))
 #define HMUL(t, a, b) GPUSIM_COMPUTE(t, GPUSIM_OP_HMUL, gpusim_half((a) * (b)))
 #define HFMA(t, a, b, c) GPUSIM_COMPUTE(t, GPUSIM_OP_HFMA, gpusim_half(fmaf(a, b, c)))
+#define CONSTANT(t, value) GPUSIM_COMPUTE(t, GPUSIM_OP_CONSTANT, (value))
 #define RSQRT(t, a) GPUSIM_COMPUTE(t, GPUSIM_OP_SFU, 1.0f / sqrtf(a))
 #define TENSOR(t) gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TENSOR), 1, true)
 #define INT(t, count) gpusim_note(t, GPUSIM_SITE_OF(GPUSIM_OP_INT, (count), 0), (count), true)

@@ -72,6 +72,7 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
         {"flops_float", 10, 0, 0},
         {"flops_double", 14, 0, 0},
         {"flops_half", 10, 0, 0},
+        {"flops_constant", 10, 0, 0},
         {"matmul_tiled", 28, 2048, 0},
         {"tensor_work", 32, 0, 0},
         {"wait_for_flag", 8, 0, 0},
@@ -693,6 +694,11 @@ static inline void snippet_flops_half(struct work *w)
     compute(w, "flops_half", 4);
 }
 
+static inline void snippet_flops_constant(struct work *w)
+{
+    compute(w, "flops_constant", 4);
+}
+
 static inline void snippet_predicated(struct work *w)
 {
     compute(w, "predicated", 4);
@@ -955,6 +961,7 @@ static const struct snippet snippets[] = {
     {"flops_float", snippet_flops_float, false},
     {"flops_double", snippet_flops_double, false},
     {"flops_half", snippet_flops_half, false},
+    {"flops_constant", snippet_flops_constant, false},
     {"predicated", snippet_predicated, false},
     {"one_lane", snippet_one_lane, false},
     {"tensor", snippet_tensor, false},
