@@ -771,7 +771,7 @@ bool kernel_may_poll(struct gp_kernel *kernel, const struct gp_device *device);
 bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device);
 /* True when it may compute in half precision (code/halves.h), by its code; also where that was not
  * read for another question before. */
-bool kernel_may_compute_halves(struct gp_kernel *kernel, const struct gp_device *device);
+bool kernel_may_compute_halves(const struct gp_kernel *kernel);
 /* The cubin for its source lines: a gp_find_cubin. */
 void *kernel_find_cubin(void *kernel, size_t most, size_t *size);
 

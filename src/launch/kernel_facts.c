@@ -84,6 +84,13 @@ bool kernel_is(const struct gp_kernel *kernel, CUfunction handle)
     return kernel->handle == handle || kernel->function == handle;
 }
 
+/* The code is here: to have it again later may be to unpack an image anew. */
+static void note_halves(struct gp_kernel *kernel, const void *code, size_t size, int cc)
+{
+    if (kernel->halves == GP_NOT_ASKED)
+        kernel->halves = gp_code_may_compute_halves(code, size, cc) ? GP_MAYBE : GP_NEVER;
+}
+
 /* Asks the kernel's code, and remembers the answer. */
 static bool ask_code(struct gp_kernel *kernel, enum gp_maybe *answer,
                      bool (*question)(const void *code, size_t size, int cc), int cc,
@@ -94,6 +101,8 @@ static bool ask_code(struct gp_kernel *kernel, enum gp_maybe *answer,
         struct gp_reason why;
         const void *code = kernel_find_code(kernel, kernel->name, &size, &why);
         bool may = code ? question(code, size, cc) : if_not_known;
+        if (code)
+            note_halves(kernel, code, size, cc);
         *answer = may ? GP_MAYBE : GP_NEVER;
     }
     return *answer == GP_MAYBE;
@@ -174,11 +183,9 @@ bool kernel_may_spin(struct gp_kernel *kernel, const struct gp_device *device)
     return ask_code(kernel, &kernel->spins, gp_code_spins, capability(device), false);
 }
 
-bool kernel_may_compute_halves(struct gp_kernel *kernel, const struct gp_device *device)
+bool kernel_may_compute_halves(const struct gp_kernel *kernel)
 {
-    const bool was_read = kernel->loads_addresses != GP_NOT_ASKED || kernel->waits != GP_NOT_ASKED;
-    return !was_read ||
-           ask_code(kernel, &kernel->halves, gp_code_may_compute_halves, capability(device), true);
+    return kernel->halves != GP_NEVER;
 }
 
 void *kernel_find_cubin(void *data, size_t most, size_t *size)

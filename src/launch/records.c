@@ -55,7 +55,7 @@ void record_make(struct gp_measurement *m, bool goes_on)
     };
     kernel_describe(m->kernel, &m->record);
     m->record.kernel = m->kernel_name;
-    m->record.no_half_arithmetic = !kernel_may_compute_halves(m->kernel, &c->device);
+    m->record.no_half_arithmetic = !kernel_may_compute_halves(m->kernel);
     m->not_run = m->not_run_at_first = why_not_run(m, goes_on);
     record_time(m);
     m->record.overhead_ms = 1e3 * (gp_clock_seconds() - m->started);
