@@ -256,8 +256,12 @@ static void format_certainty(const struct table *t, const struct gp_row *row, ch
         snprintf(out, size, "   measured once");
         return;
     }
-    format_share(100 * gp_stats_widest(m, row->stats, gp_stat_error), error, sizeof(error));
-    snprintf(out, size, "   values \302\261%s", error);
+    const double widest = gp_stats_widest(m, row->stats, gp_stat_error);
+    format_share(100 * widest, error, sizeof(error));
+    if (widest > 1) /* a few launches that differ: the number says no more */
+        snprintf(out, size, "   values not sure");
+    else
+        snprintf(out, size, "   values \302\261%s", error);
 }
 
 static void add_kernel(const struct table *t, size_t i, struct gp_text *out)

@@ -59,7 +59,7 @@ for shown, key in zip(head.groups(), ("launches", "measured", "replays")):
     check(key, int(shown or 0), page["totals"][key], 0)
 
 # A name, the next limit, and below them the numbers.
-row = re.compile(r"^(\S.*?) \[([\dx]+)\](?:   next limit (.{1,13}?) ([\d.]+)%)?(?:   values ±[\d.]+%|   measured once)?\n"
+row = re.compile(r"^(\S.*?) \[([\dx]+)\](?:   next limit (.{1,13}?) ([\d.]+)%)?(?:   values ±[\d.]+%|   values not sure|   measured once)?\n"
                  r" *(~?)([\d.]+)% +(?:(\d+) of )?(\d+) +([\d.]+) (ns|us|ms|s)  (\S.*?)(?: ([\d.]+)%\*?)?  +"
                  r"([\d.]+|-)/([\d.]+|-) +(.*)$", re.M)
 kernels = row.findall(screen)

@@ -106,7 +106,7 @@ def same_text(where, before, after, times):
 def screen_of(*arguments):
     """Without the lines on the files."""
     text = report(*arguments)
-    text = re.sub(r"   (values ±[\d.]+%|measured once)", "", text)
+    text = re.sub(r"   (values ±[\d.]+%|values not sure|measured once)", "", text)
     return " ".join(re.sub(r"\nMore: .*(\n   .*)*", "", text[text.index("\ngpuprof "):]).split())
 
 

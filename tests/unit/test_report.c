@@ -343,6 +343,44 @@ static void a_difference_makes_another_group(void **state)
     gp_metrics_close(m);
 }
 
+/* Two of ten launches were measured, with these occupancies. */
+static bool is_sure(double one, double other)
+{
+    struct gp_metrics *m = selecting("achieved_occupancy");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    struct gp_counter counters[] = {
+        {"sm__warps_active.avg.pct_of_peak_sustained_active", one, GP_NO_REASON},
+        {"sm__cycles_active.avg", 1000, GP_NO_REASON}};
+    struct gp_record l = {.kernel = "k",
+                          .grid = {8, 1, 1},
+                          .block = {32, 1, 1},
+                          .passes = 2,
+                          .counter_count = 2,
+                          .counters = counters};
+    const struct gp_count count = {
+        .kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 10};
+    gp_summary_launch(s, &l);
+    counters[0].value = other;
+    gp_summary_launch(s, &l);
+    gp_summary_count(s, &count);
+    struct gp_text out = {0};
+    gp_table_report(s, &(struct gp_table_options){0}, &out);
+    const bool sure = strstr(gp_text_string(&out), "values \302\261") != NULL;
+    assert_true(sure != (strstr(gp_text_string(&out), "values not sure") != NULL));
+    gp_text_free(&out);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+    return sure;
+}
+
+static void an_interval_wider_than_the_mean_is_no_number(void **state)
+{
+    (void)state;
+    assert_true(is_sure(50, 52));
+    assert_false(is_sure(10, 90));
+}
+
 /* Neither its code nor its data are in caches yet. */
 static void a_first_launch_stands_for_itself_alone(void **state)
 {
@@ -1472,6 +1510,7 @@ int main(void)
         cmocka_unit_test(times_in_doubt_give_way_to_others),
         cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
+        cmocka_unit_test(an_interval_wider_than_the_mean_is_no_number),
         cmocka_unit_test(a_first_launch_stands_for_itself_alone),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
         cmocka_unit_test(times_of_grids_follow_their_blocks),
