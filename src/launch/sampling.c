@@ -105,10 +105,24 @@ static struct gp_tally *ask(const struct gp_launch *call)
     return tally;
 }
 
+/* Counts are kept by device, so with a single one the context need not be known: to ask for it took
+ * as long as all else on the way of a launch that passes. */
+static bool has_several_devices(void)
+{
+    static atomic_int devices; /* 0: not known yet */
+    int count = atomic_load_explicit(&devices, memory_order_relaxed);
+    if (count == 0) {
+        if (gp_cuda.cuDeviceGetCount(&count) != CUDA_SUCCESS || count < 1)
+            return true;
+        atomic_store_explicit(&devices, count, memory_order_relaxed);
+    }
+    return count > 1;
+}
+
 static struct key key_of(const struct gp_launch *call)
 {
     struct key key = {.function = call->function, .configuration = call->configuration};
-    if (gp_cuda.cuCtxGetCurrent(&key.context) != CUDA_SUCCESS)
+    if (has_several_devices() && gp_cuda.cuCtxGetCurrent(&key.context) != CUDA_SUCCESS)
         key.context = NULL;
     return key;
 }

@@ -201,3 +201,9 @@ END
     printf '[none]\nformula = no__such_counter.sum\n' >"$BATS_TEST_TMPDIR/gpuprof/none.ini"
     collects duration,none 9 0 0
 }
+
+@test "a kernel of a library that is launched on two GPUs by one handle, and left out, is counted on each" {
+    GPUSIM_DEVICES=2 GPUPROF_OVERHEAD=1ms profiled "$programs/contexts_linked" devices_one_kernel
+    "$GPUPROF_BUILD/gpuprof" report --print json "$profile" |
+        jq -e '[.profiles[0].kernels[] | [.device, .launches]] | sort == [[0, 50], [1, 50]]'
+}

@@ -356,17 +356,24 @@ static void wrapped(const void *image, size_t size, const struct promise *promis
     end("wrapped", &numbers);
 }
 
-static void contexts(const void *image, bool on_devices)
+/* Each has a module, or both launch a library's kernel, by one handle. */
+static void contexts(const void *image, bool on_devices, bool of_library)
 {
     enum { CONTEXTS = 2 };
     struct numbers numbers[CONTEXTS];
     CUcontext context[CONTEXTS], popped;
     CUmodule module[CONTEXTS];
     CUfunction f[CONTEXTS];
+    CUlibrary library;
+    CUkernel kernel;
 
+    if (of_library) {
+        MUST(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
+        MUST(cuLibraryGetKernel(&kernel, library, "scale_in_place"));
+    }
     for (int i = 0; i < CONTEXTS; i++) {
         MUST(cuCtxCreate_v2(&context[i], 0, on_devices ? i : 0));
-        f[i] = load(&module[i], image);
+        f[i] = of_library ? (CUfunction)kernel : load(&module[i], image);
         begin(&numbers[i]);
         MUST(cuCtxPopCurrent(&popped));
     }
@@ -525,9 +532,11 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "handles") == 0)
             handles(image);
         else if (strcmp(argv[i], "contexts") == 0)
-            contexts(image, false);
+            contexts(image, false, false);
         else if (strcmp(argv[i], "devices") == 0)
-            contexts(image, true);
+            contexts(image, true, false);
+        else if (strcmp(argv[i], "devices_one_kernel") == 0)
+            contexts(image, true, true);
         else if (strcmp(argv[i], "alone") == 0)
             alone(image);
         else if (strcmp(argv[i], "registered") == 0)
