@@ -97,6 +97,11 @@ void gp_added_beside(double seconds)
     add(&beside_ns, seconds);
 }
 
+void gp_added_beside_ns(uint64_t ns)
+{
+    atomic_fetch_add(&beside_ns, ns);
+}
+
 struct gp_added_parts gp_added_parts(void)
 {
     return (struct gp_added_parts){.start_up = 1e-9 * (double)atomic_load(&start_up_ns),

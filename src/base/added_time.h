@@ -5,6 +5,8 @@
 #ifndef GPUPROF_BASE_ADDED_TIME_H
 #define GPUPROF_BASE_ADDED_TIME_H
 
+#include <stdint.h>
+
 /* Between these we hold up the calling thread. */
 void gp_added_begins(void);
 void gp_added_ends(void);
@@ -20,9 +22,10 @@ void gp_added_less(double seconds);
 /* So many seconds of the time counted are start-up, once for each process: it is said by itself. */
 void gp_added_start_up(double seconds);
 
-/* The GPU does work of ours for so many seconds while nobody is held up. The program may wait for
- * it later. */
+/* So many seconds that are not counted by the above: the GPU does work of ours while nobody is held
+ * up, and the program may wait for it later; or calls were too short and too many to be timed. */
 void gp_added_beside(double seconds);
+void gp_added_beside_ns(uint64_t ns);
 
 /* The calling thread ends, wherever it was. */
 void gp_added_abandon(void);

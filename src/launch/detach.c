@@ -9,6 +9,7 @@
 #include "launch/launch.h"
 
 #include "base/clock.h"
+#include "base/floating.h"
 #include "base/log.h"
 #include "gate/captures.h"
 #include "gate/gate.h"
@@ -88,8 +89,12 @@ bool detach_times_launch(void)
     return row == 0;
 }
 
-void detach_launch_took(double seconds)
+/* Floating point is the program's in its calls. */
+void detach_launch_took(uint64_t ns)
 {
+    gp_floating program;
+    gp_floating_hold(&program);
+    double seconds = 1e-9 * (double)ns;
     struct usual *u = atomic_load(&detach.attached) ? &with : &without;
     const unsigned before = atomic_fetch_add(&u->count, 1);
     const double usual = atomic_load(&u->seconds);
@@ -97,6 +102,7 @@ void detach_launch_took(double seconds)
     if (before > 0)
         seconds = fmin(seconds, MOST_TIMES * usual);
     atomic_store(&u->seconds, usual + weight * (seconds - usual));
+    gp_floating_restore(&program);
 }
 
 void detach_session_came(double seconds)
@@ -207,9 +213,12 @@ void gp_detach_counts_launch(void)
     atomic_fetch_add_explicit(&detach.calls, ROW, memory_order_relaxed);
     if (!atomic_load_explicit(&detach.attached, memory_order_relaxed))
         return;
+    gp_floating program;
+    gp_floating_hold(&program);
     atomic_fetch_add(&detach.cost_ns, (unsigned long)(1e9 * ROW * each_launch(true)));
     if (!atomic_load_explicit(&detach.over, memory_order_relaxed))
         consider();
+    gp_floating_restore(&program);
 }
 
 void gp_detach_at_rest(void)

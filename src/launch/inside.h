@@ -449,6 +449,7 @@ void limit_sum_up(struct gp_end *end);
 /* A kernel in all its configurations. */
 struct gp_kernel_worth {
     bool begun;        /* a launch of it was chosen that is counted in instrumented code */
+    bool reading;      /* a first launch was chosen that is timed: its code is read there */
     bool learned;      /* the time that this took */
     bool wanted;       /* a group of it has no measurement */
     uint64_t launches; /* of which the rule knows */
@@ -1009,7 +1010,7 @@ void detach_session_came(double seconds);
 void detach_launch_measured(void);
 /* Whether the launch that passes is one of which the driver's time is to be known; and that. */
 bool detach_times_launch(void);
-void detach_launch_took(double seconds);
+void detach_launch_took(uint64_t ns);
 /* True where CUPTI has gone, and comes again with the next session. From any thread. */
 bool detached(void);
 /* The seconds that launches took longer so far as CUPTI was there, as far as is known. */
@@ -1395,14 +1396,14 @@ bool search_held(struct gp_context *c);
 /* Notes memory that is freed: copies that were not searched yet may lead to it. */
 void held_note_freed(const struct gp_context *c, const struct gp_program_change *change);
 
-/* ---- launches that pass unmeasured (passing.c) ------------------------------------------------
- */
+/* ---- launches that pass unmeasured (passing.c) ----------------------------------------------- */
 
 /* The program makes a launch, on this thread. */
 void passing_begins(void);
-/* Whether the driver's time is to be known, and that: of each try, where there are several. */
+/* Whether the time of the launch is wanted, and so the driver's part of it. */
 bool passing_is_timed(void);
-void passing_driver_took(double seconds);
+/* The driver's part took so long; of each try, where the first one was out of memory. */
+void passing_driver_took(uint64_t ns);
 /* It passed unmeasured; the host's time goes into the account. */
 void passing_ends(void);
 

@@ -301,9 +301,9 @@ static CUresult run_passing(const struct gp_launch *call)
 {
     const bool for_detach = detach_times_launch(), timed = for_detach || passing_is_timed();
     gp_gate_enter_cancellable();
-    const double began = timed ? gp_clock_seconds() : 0;
+    const uint64_t began = timed ? gp_clock_ns() : 0;
     CUresult result = run_programs(call);
-    const double took = timed ? gp_clock_seconds() - began : 0;
+    const uint64_t took = timed ? gp_clock_ns() - began : 0;
     if (for_detach)
         detach_launch_took(took);
     if (timed)

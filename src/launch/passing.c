@@ -9,23 +9,22 @@
 #include "base/added_time.h"
 #include "base/clock.h"
 
-#include <math.h>
-
 /* One launch of so many is timed. A prime: launches come in rounds, and each of a round is to have
  * its turn. */
 #define EACH_TIMED 61
 /* One that took more times longer than usual was interrupted. */
 #define MOST_TIMES 4
-#define WEIGHT 0.1
+/* The mean moves to a new time by one part of so many. */
+#define PARTS 8
 /* The nanoseconds that the first one of a thread takes at most. */
-#define FIRST_NS 2000.0
+#define FIRST_NS 2000
 
 /* Initial-exec: a hook allocates nothing. */
 static __thread struct {
     unsigned passed; /* since the last one that was timed */
     uint64_t began;  /* 0: this one is not timed */
     uint64_t driver; /* nanoseconds of it that were the driver's */
-    double usual;    /* nanoseconds of one */
+    uint64_t usual;  /* nanoseconds of one */
 } own __attribute__((tls_model("initial-exec")));
 
 void passing_begins(void)
@@ -39,9 +38,14 @@ bool passing_is_timed(void)
     return own.began > 0;
 }
 
-void passing_driver_took(double seconds)
+void passing_driver_took(uint64_t ns)
 {
-    own.driver += (uint64_t)(1e9 * seconds);
+    own.driver += ns;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 void passing_ends(void)
@@ -49,12 +53,11 @@ void passing_ends(void)
     own.passed++;
     if (!own.began)
         return;
-    const uint64_t all = gp_clock_ns() - own.began;
-    const double ns = all > own.driver ? (double)(all - own.driver) : 0;
+    const uint64_t all = gp_clock_ns() - own.began, ns = all > own.driver ? all - own.driver : 0;
     if (own.usual > 0)
-        own.usual += WEIGHT * (fmin(ns, MOST_TIMES * own.usual) - own.usual);
+        own.usual = ((PARTS - 1) * own.usual + least(ns, MOST_TIMES * own.usual)) / PARTS;
     else
-        own.usual = fmin(ns, FIRST_NS);
-    gp_added_beside(1e-9 * own.usual * own.passed);
+        own.usual = least(ns, FIRST_NS);
+    gp_added_beside_ns(own.usual * own.passed);
     own.passed = 0;
 }

@@ -69,10 +69,11 @@ static bool buys_code(const struct gp_tally *t, double most, const struct gp_mon
            (!gp_any_held() || most + limit_predicts(GP_LIMIT_KERNEL) <= money->left);
 }
 
-/* Locked. */
+/* Locked. The host may be launches ahead of the first one's time: these do not pay for the code. */
 static enum gp_limit_step timing_of(const struct gp_tally *t)
 {
-    return t->kernel && t->kernel->timed == 0 ? GP_LIMIT_READ : GP_LIMIT_TIMING;
+    return t->kernel && t->kernel->timed == 0 && !t->kernel->reading ? GP_LIMIT_READ
+                                                                     : GP_LIMIT_TIMING;
 }
 
 /* Locked. */
@@ -142,6 +143,8 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
         worth_take(&chosen.rule, &t->worth, &p);
         choice = GP_MEASURED;
     }
+    if (choice == GP_ONLY_TIMED && t->kernel)
+        t->kernel->reading = true;
     if (choice != GP_MEASURED)
         return choice;
     /* A batch begins, which launches of all groups may join. */
@@ -178,7 +181,7 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
         limit_is_reached();
         money = limit_money();
         pthread_mutex_lock(&chosen.lock);
-        /* The money from here on is another one. */
+        /* The money before the limit was spent for all: it does not count against the share. */
         chosen.rule.on_firsts = chosen.rule.on_first_timings = chosen.rule.on_timings = 0;
         pthread_mutex_unlock(&chosen.lock);
     }
@@ -304,7 +307,8 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
     struct gp_tally *t = tally_of_kernel(launch->kernel, launch->device, &launch->configuration);
     const double seconds = seconds_of(launch);
     pthread_mutex_lock(&chosen.lock);
-    const enum gp_limit_step timing = timing_of(t);
+    const enum gp_limit_step timing =
+        t->kernel && t->kernel->timed == 0 ? GP_LIMIT_READ : GP_LIMIT_TIMING;
     if (seconds > 0)
         worth_time(&chosen.rule, &t->worth, seconds);
     if (seconds > 0 && t->kernel) {

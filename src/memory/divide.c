@@ -25,7 +25,7 @@ void divide_begin(struct gp_snapshot *s)
     s->divided_count = 0;
     s->addresses.count = 0;
     s->plan.count = 0;
-    s->saves_parts = s->parts_known = s->near_will_do = s->verified = false;
+    s->saves_parts = s->saves_whole = s->parts_known = s->near_will_do = s->verified = false;
 }
 
 static bool add(struct gp_snapshot *s, struct gp_divided *d)
@@ -155,12 +155,12 @@ static bool leads_nowhere(struct gp_snapshot *s)
     return nowhere;
 }
 
+/* All memory of the launch counts: parts may fit beside large other arrays, where the whole does
+ * not. */
 static bool whole_is_cheap(const struct gp_snapshot *s)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < s->divided_count; i++)
-        bytes += s->divided[i]->end - s->divided[i]->start;
-    return bytes <= MOST_WHOLE && arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * bytes);
+    return s->reached.bytes <= MOST_WHOLE &&
+           arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * s->reached.needed);
 }
 
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
@@ -190,13 +190,14 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
                        writes_plan(&s->learned, &s->addresses, &s->plan) &&
                        (launch->leads_no_further || (!known_only && leads_nowhere(s)));
     const bool known = writes_are_known(&s->learned, &s->addresses);
-    const bool whole =
-        plans && !(known && writes_were_seen(&s->learned, &s->addresses)) && whole_is_cheap(s);
-    s->saves_parts = plans && !whole;
+    const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
+    s->saves_whole = plans && !sure && (known || !known_only) && whole_is_cheap(s);
+    s->saves_parts = plans && !s->saves_whole;
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify &&
-                     (known_only || launch->leads_no_further) && (!plans || (known && !whole));
+                     (known_only || launch->leads_no_further) &&
+                     (!plans || (known && !s->saves_whole));
     for (size_t i = 0; i < s->divided_count; i++) {
         count_parts(s, s->divided[i]);
         s->parts_known = s->parts_known && s->divided[i]->known;
@@ -310,7 +311,8 @@ bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy)
 
 struct changes {
     struct gp_snapshot *s;
-    bool outside;
+    bool outside;    /* of the copies */
+    bool unexpected; /* outside of the plan, which whole allocations were saved instead of */
 };
 
 static bool was_saved(const struct gp_segments *saved, uint64_t from, uint64_t to)
@@ -326,11 +328,28 @@ static bool was_saved(const struct gp_segments *saved, uint64_t from, uint64_t t
     return true;
 }
 
+static bool was_planned(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from,
+                        uint64_t to)
+{
+    while (from < to) {
+        unsigned i = 0;
+        while (i < plan->count &&
+               (plan->of[i].in != d || from < plan->of[i].from || from >= plan->of[i].to))
+            i++;
+        if (i == plan->count)
+            return false;
+        from = plan->of[i].to;
+    }
+    return true;
+}
+
 static void take_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
 {
     struct changes *c = data;
     writes_learn(&c->s->learned, &c->s->addresses, d, from, to);
     c->outside = c->outside || !was_saved(&c->s->restored, from, to);
+    c->unexpected = c->unexpected || c->outside ||
+                    (c->s->saves_whole && !was_planned(&c->s->plan, d, from, to));
 }
 
 /* The digests of all parts that were saved. */
@@ -382,7 +401,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
             divided_each_change(s, s->divided[i], take_change, &changes);
     }
     if (s->divided_count)
-        writes_seen(&s->learned, &s->addresses, changes.outside);
+        writes_seen(&s->learned, &s->addresses, changes.unexpected);
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;

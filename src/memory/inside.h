@@ -725,6 +725,7 @@ struct gp_snapshot {
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
     bool saves_parts;  /* of these the planned parts; else all */
+    bool saves_whole;  /* allocations, where parts are planned that are only guessed */
     bool parts_known;  /* launches like it have shown them, and the digests are up to date */
     bool near_will_do; /* checks of the near part, as the whole is checked with its batch */
     bool verified;     /* the whole was checked behind it */

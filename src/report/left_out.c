@@ -119,9 +119,16 @@ static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_grou
 double gp_left_out_seconds(const struct gp_group *g, size_t duration)
 {
     const struct gp_stat *stat = &g->stats[duration];
-    if (stat->count <= g->firsts.count)
+    if (g->firsts.in_sums || stat->count <= g->firsts.count)
         return mean_of(stat);
     return (stat->sum - g->firsts.sum) / (double)(stat->count - g->firsts.count);
+}
+
+double gp_left_out_total(const struct gp_group *g, size_t duration)
+{
+    const struct gp_stat *stat = &g->stats[duration];
+    const double rest = fmax(0, (double)g->launches - (double)stat->count);
+    return stat->sum + (rest > 0 ? rest * gp_left_out_seconds(g, duration) : 0);
 }
 
 bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,

@@ -17,6 +17,9 @@ bool gp_left_out_is(const struct gp_group *g, size_t metric);
  * no example of the others, where there are any. */
 double gp_left_out_seconds(const struct gp_group *g, size_t duration);
 
+/* The seconds of all launches of a group, some of which were timed. */
+double gp_left_out_total(const struct gp_group *g, size_t duration);
+
 /* The mean seconds of each group that was left out, by the law of the groups with times; NAN for
  * the other groups, and where no law is known. `means` has an entry for each group. False when out
  * of memory. */

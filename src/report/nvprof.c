@@ -1,4 +1,5 @@
 #include "report/nvprof.h"
+#include "report/left_out.h"
 
 #include "base/demangle.h"
 #include "base/estimate.h"
@@ -80,8 +81,8 @@ static void add_group(const struct tables *t, struct kernel *k, const struct gp_
     for (size_t m = 0; m < gp_metrics_selected_count(t->metrics); m++)
         gp_stat_merge(&k->stats[m], &group->stats[m], 1);
     if (duration >= 0)
-        gp_estimate_add(&k->time, group->stats[duration].sum, group->stats[duration].count,
-                        group->launches);
+        gp_estimate_add(&k->time, gp_left_out_total(group, (size_t)duration),
+                        group->stats[duration].count > 0 ? group->launches : 0, group->launches);
 }
 
 static bool find_kernels(struct tables *t)

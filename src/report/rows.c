@@ -142,8 +142,7 @@ static bool find_seconds(struct gp_rows *r, struct gp_row *row)
         const struct gp_stat *own = &groups[i]->stats[d];
         const double launches = (double)groups[i]->launches;
         if (own->count > 0)
-            seconds[i] = own->sum +
-                         fmax(0, launches - (double)own->count) * gp_left_out_seconds(groups[i], d);
+            seconds[i] = gp_left_out_total(groups[i], d);
         else
             seconds[i] *= launches;
         if (isfinite(seconds[i])) {

@@ -1,4 +1,5 @@
 #include "report/side.h"
+#include "report/left_out.h"
 
 #include "base/demangle.h"
 #include "base/escape.h"
@@ -52,8 +53,8 @@ static bool add_to(struct side *s, struct cell *cell, const struct gp_group *gro
     cell->launches += group->launches;
     gp_stats_add_group(cell->stats, s->metric_count, group);
     if (s->duration >= 0)
-        gp_estimate_add(&cell->time, group->stats[s->duration].sum, group->stats[s->duration].count,
-                        group->launches);
+        gp_estimate_add(&cell->time, gp_left_out_total(group, (size_t)s->duration),
+                        group->stats[s->duration].count > 0 ? group->launches : 0, group->launches);
     return true;
 }
 

@@ -525,7 +525,7 @@ static bool is_doubtful(struct gp_group *group, struct gp_stat *stat, double val
     return doubtful && !group->only_doubtful;
 }
 
-/* Launches may come in any order. */
+/* The launch with the least index of its process, in any order of launches. */
 static void note_first(const struct adding *a, double seconds)
 {
     const unsigned process = a->summary->begun;
@@ -738,6 +738,7 @@ static void add_time(const struct gp_summary *s, struct gp_group *group, const s
                                  .sum = sum->time_ns / 1e9,
                                  .weighted = sum->time_ns / 1e9,
                                  .weight = (double)sum->timed}; /* it is an amount */
+    group->firsts.in_sums = true;
     if (i < s->metric_count)
         gp_stat_merge(&group->stats[i], &stat, 1);
 }

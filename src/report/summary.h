@@ -68,11 +68,13 @@ struct gp_group {
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
     bool only_doubtful;    /* its time is of launches whose times are in doubt */
     /* The first launches with a time, one of each process: their number, and the sum of their
-     * times. The last one's process, index and time. */
+     * times; the last one's process, index and time. Some times may be in sums of launches: then
+     * the first one may be among these. */
     struct {
         uint64_t count, index;
         unsigned process;
         double sum, seconds;
+        bool in_sums;
     } firsts;
     struct gp_mean *means; /* where nothing is replayed and the device is known, else NULL */
 };

@@ -50,7 +50,8 @@ commands() {
 @test "the manual and the README name the memory that copies take by default" {
     device=$(sed -n 's/^#define DEFAULT_DEVICE_PERCENT //p' src/memory/budget.c)
     host=$(sed -n 's/^#define DEFAULT_HOST_PERCENT //p' src/memory/budget.c)
-    [ -n "$device" ] && [ -n "$host" ]
+    [ -n "$device" ]
+    [ -n "$host" ]
     gpuprof run --help | tr -s ' \n' ' ' | grep -q "share of the free memory ($device%; of the host's $host%)"
     grep -q "\`$device%\` of the free memory (default)" README.md
 }

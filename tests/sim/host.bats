@@ -82,9 +82,12 @@ assert host["copies"]["bytes"] == 6 * 1024, host' <"$BATS_TEST_TMPDIR/json"
 @test "times are of calls that nothing of gpuprof lies in" {
     # Launches that are timed are no reason to lock the gate.
     GPUPROF_METRICS=duration counts 21 20 20 20 20 1 launch 20 launch to context memory
-    [ "$(value copies_timed)" -eq 21 ] && [ "$(value waits_timed)" -eq 21 ]
-    [ "$(value allocations_timed)" -eq 20 ] && [ "$(value frees_timed)" -eq 21 ]
+    [ "$(value copies_timed)" -eq 21 ]
+    [ "$(value waits_timed)" -eq 21 ]
+    [ "$(value allocations_timed)" -eq 20 ]
+    [ "$(value frees_timed)" -eq 21 ]
     # Each launch is waited for and replayed: the first call behind it may wait less than without gpuprof, or for it.
     GPUPROF_REPLAY=now counts 21 0 40 0 0 1 launch 20 launch context context
-    [ "$(value waits_timed)" -le 21 ] && [ "$(value waits_timed)" -ge 20 ]
+    [ "$(value waits_timed)" -le 21 ]
+    [ "$(value waits_timed)" -ge 20 ]
 }

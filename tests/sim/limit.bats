@@ -56,7 +56,8 @@ has_values() {
 @test "kernels that are begun for nothing: those behind them are begun, too" {
     unset GPUPROF_OVERHEAD
     plain_then_profiled "$programs/limit_linked" 1000 one:300 rare:300
-    [ "$launches" -eq 600 ] && [ "$measured" -eq 600 ]
+    [ "$launches" -eq 600 ]
+    [ "$measured" -eq 600 ]
     [ "$(grep -c '"to instrument the kernel' "$profile.whole")" -eq 0 ]
     # Of each kernel there are instrumented counters.
     local kernel
@@ -68,7 +69,8 @@ has_values() {
 
 @test "a limit that is far too small: launches are counted, and nothing is measured" {
     limited 1ms "$programs/limit_linked" 1000 one:1000
-    [ "$launches" -eq 1000 ] && [ "$measured" -eq 0 ]
+    [ "$launches" -eq 1000 ]
+    [ "$measured" -eq 0 ]
     grep -q "0 of 1000 launches were measured; of 1.000 ms that the limit permits (1ms)" "$log"
     grep -q '"type":"passed_over".*"added-limit"' "$profile.whole"
     grep -q -- "to measure each kernel and configuration once takes at least --overhead [0-9]*ms, as predicted" <(tr '\n' ' ' <"$log" | tr -s ' ')
@@ -78,7 +80,8 @@ has_values() {
 @test "a share of the program's time: many launches, of which a few are measured" {
     limited 3% "$programs/limit_linked" 20000 one:2000
     [ "$launches" -eq 2000 ]
-    [ "$measured" -ge 3 ] && [ "$measured" -le 1000 ]
+    [ "$measured" -ge 3 ]
+    [ "$measured" -le 1000 ]
     awk -v permitted="$permitted" 'BEGIN { exit !(permitted > 1 && permitted < 1.5) }'
     grep -q '"overhead":"3%"' "$profile.whole"
     grep -Eq "scale_in_place .* values ±" "$log"
@@ -96,7 +99,8 @@ has_values() {
     limited 3% "$programs/limit_linked" 1000 one:1000
     [ "$measured" -eq 0 ]
     named=$(tr '\n' ' ' <"$log" | sed -n 's/.*takes at *least *--overhead *\([0-9]*\)ms,.*/\1/p')
-    [ "$named" -ge 72 ] && [ "$named" -le 300 ]
+    [ "$named" -ge 72 ]
+    [ "$named" -le 300 ]
     limited "$((100 * named))ms" "$programs/limit_linked" 1000 one:1000 # on a busy machine steps take much longer
     has_values scale_in_place
 }
@@ -104,7 +108,8 @@ has_values() {
 @test "half a second, and launches that are all different" {
     limited 500ms "$programs/limit_linked" 1000 all:300
     [ "$launches" -eq 300 ]
-    [ "$measured" -ge 1 ] && [ "$measured" -lt 300 ]
+    [ "$measured" -ge 1 ]
+    [ "$measured" -lt 300 ]
     [ "$permitted" = 0.5 ]
 }
 
@@ -142,21 +147,24 @@ has_values() {
 @test "kernels of graphs" {
     limited 10% "$programs/limit_linked" 100000 graph:100
     [ "$launches" -eq 600 ]
-    [ "$measured" -ge 1 ] && [ "$measured" -lt 600 ]
+    [ "$measured" -ge 1 ]
+    [ "$measured" -lt 600 ]
 }
 
 @test "threads share one limit" {
     # Short rests are real ones: a thread's time does not pass for others.
     limited 500ms "$programs/limit_linked" 200 threads:300
     [ "$launches" -eq 1200 ]
-    [ "$measured" -ge 4 ] && [ "$measured" -lt 1200 ]
+    [ "$measured" -ge 4 ]
+    [ "$measured" -lt 1200 ]
 }
 
 @test "without an option all is measured for 5 s, and then for 3 % of the time" {
     export GPUSIM_FAULTS=slowcounters,slowranges=5
     GPUPROF_OVERHEAD='' plain_then_profiled "$programs/limit_linked" 2000 all:600
     [ "$launches" -eq 600 ]
-    [ "$measured" -ge 30 ] && [ "$measured" -lt 600 ]
+    [ "$measured" -ge 30 ]
+    [ "$measured" -lt 600 ]
     [ "$(grep -c "from here on it adds at most 3 % of the program's time (--overhead none" "$log")" -eq 1 ]
     grep -q "that the limit permits (default)" <(tr '\n' ' ' <"$log" | tr -s ' ')
     awk -v spent="$(of_end limit_spent)" -v step="$largest_step" 'BEGIN { exit !(spent > 2 && spent < 5.1 + step) }'
@@ -227,7 +235,8 @@ accounts() {
     limited 10% "$programs/limit_linked" 20000 one:500
     [ "$measured" -ge 400 ] # the first ones come before there was any time
     limited 0.1ms "$programs/limit_linked" 1000 one:1000
-    [ "$launches" -eq 1000 ] && [ "$measured" -lt 500 ]
+    [ "$launches" -eq 1000 ]
+    [ "$measured" -lt 500 ]
     ! grep -q "takes at least" <(tr '\n' ' ' <"$log") || false
 }
 

@@ -175,7 +175,8 @@ all_timed() {
 # refused [LINE]: every launch has its time and shape, and one line says why there is nothing more.
 refused() {
     same_with_and_without "$programs/snippets_linked"
-    [ "$(launched)" -eq 9 ] && [ "$(timed)" -eq 9 ]
+    [ "$(launched)" -eq 9 ]
+    [ "$(timed)" -eq 9 ]
     [ "$(forgotten)" = "of 9" ]
     [ "$(grep -c '^gpuprof: ' "$log")" -eq 1 ] || { cat "$log"; false; }
     grep -q "^gpuprof: only times, shapes and .* measured: .*${1:-}" "$log" || { cat "$log"; false; }
@@ -206,7 +207,8 @@ refused() {
     # refusals FAILURES: the program is as without, and its four launches have their times.
     refusals() {
         GPUSIM_FAILS=$1 profiled "$programs/snippets_linked" vector_add in_place || { echo "$1"; false; }
-        [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "$plain" ] && [ ! -s "$BATS_TEST_TMPDIR/ours.err" ]
+        [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "$plain" ]
+        [ ! -s "$BATS_TEST_TMPDIR/ours.err" ]
         [ "$(launched)" -eq 4 ] && [ "$(timed)" -eq 4 ] || { echo "$1"; launches | cut -c-300; false; }
     }
     for function in cuptiProfilerInitialize cuptiRangeProfilerEnable cuptiRangeProfilerGetCounterDataSize \

@@ -41,11 +41,18 @@ static CUresult CUDAAPI get_name(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
+static CUresult CUDAAPI count_devices(int *count)
+{
+    *count = 2;
+    return CUDA_SUCCESS;
+}
+
 static int pretend_driver(void **state)
 {
     (void)state;
     gp_cuda.cuCtxGetCurrent = get_current;
     gp_cuda.cuCtxGetDevice = get_device;
+    gp_cuda.cuDeviceGetCount = count_devices;
     gp_cuda.cuFuncGetName = get_name;
     return 0;
 }

@@ -411,6 +411,49 @@ static void a_first_launch_stands_for_itself_alone(void **state)
     assert_true(gp_rows_make(&rows, s));
     assert_float_equal(rows.rows[0].seconds, 31e-6 + 998 * 2e-6, 1e-9);
     gp_rows_free(&rows);
+    /* A sum of launches may have the first one. */
+    gp_summary_sum(s, &(struct gp_sum){.kernel = "k",
+                                       .grid = {8, 1, 1},
+                                       .block = {32, 1, 1},
+                                       .launched = 1,
+                                       .timed = 1,
+                                       .time_ns = 5000,
+                                       .shortest_ns = 5000,
+                                       .longest_ns = 5000});
+    assert_true(gp_rows_make(&rows, s));
+    assert_float_equal(rows.rows[0].seconds, 1001 * 12e-6, 1e-9);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
+static void first_launches_of_two_processes_stand_for_themselves(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    const struct gp_count count = {
+        .kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 500};
+    for (int process = 0; process < 2; process++) {
+        gp_summary_settings(s, &(struct gp_settings){0});
+        gp_summary_device(s, &h200);
+        for (unsigned i = 0; i < 2; i++) {
+            struct gp_counter counter = {"gpu__time_duration.sum", i ? 2000 : 29000, GP_NO_REASON};
+            struct gp_record l = {.kernel = "k",
+                                  .index = 7 + i,
+                                  .grid = {8, 1, 1},
+                                  .block = {32, 1, 1},
+                                  .passes = 1,
+                                  .counter_count = 1,
+                                  .counters = &counter};
+            gp_summary_launch(s, &l);
+        }
+        gp_summary_count(s, &count);
+    }
+    struct gp_rows rows;
+    assert_true(gp_rows_make(&rows, s));
+    assert_float_equal(rows.rows[0].seconds, 2 * 29e-6 + 998 * 2e-6, 1e-9);
+    gp_rows_free(&rows);
     gp_summary_free(s);
     gp_metrics_close(m);
 }
@@ -1512,6 +1555,7 @@ int main(void)
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(an_interval_wider_than_the_mean_is_no_number),
         cmocka_unit_test(a_first_launch_stands_for_itself_alone),
+        cmocka_unit_test(first_launches_of_two_processes_stand_for_themselves),
         cmocka_unit_test(counts_say_how_many_launches_there_were),
         cmocka_unit_test(times_of_grids_follow_their_blocks),
         cmocka_unit_test(sums_stand_for_launches_without_a_line),
