@@ -111,6 +111,11 @@ counts_as_at_once() {
         "$BATS_TEST_TMPDIR/now.counts" "$BATS_TEST_TMPDIR/later.counts"
 }
 
+@test "a kernel that begins to write elsewhere is known for it, though all it writes is saved" {
+    arena scatter-on 2
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -gt 150 ]
+}
+
 @test "kernels that write far from their pieces now and then are not replayed there, nor is their batch" {
     counts_as_at_once scatter 2
     [ "$(left)" -gt 0 ]

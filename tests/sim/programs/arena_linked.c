@@ -5,7 +5,8 @@
  * nothing else happens, in the case "thirds" there are three pieces, which are all of the
  * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
  * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
- * their own, in the case "scatter-once" a single launch writes far away, in the cases "whole" and
+ * their own, in the case "scatter-once" a single launch writes far away, in the case "scatter-on"
+ * each launch of a kernel from some launch on, in the cases "whole" and
  * "alike-whole" the same pieces are allocations, in the cases "scatter" and "scatter-far" kernels
  * write now and then far from their pieces, by numbers in memory, and in the second one far behind
  * all pieces, in the case "blocked" launches and fills stand behind a wait that ends once they have
@@ -465,6 +466,25 @@ static void scatter_once(void)
     end(&a);
 }
 
+/* From the middle on a kernel writes elsewhere at each launch. */
+static void scatter_on(void)
+{
+    struct arena a;
+
+    begin(&a, PARTS, 12);
+    for (int i = 0; i < LAUNCHES; i++) {
+        if (i % 4 == 3)
+            launch_scatter(&a, &a.pieces[1 + chance(PIECES - 1)],
+                           i < 60       ? OWN
+                           : i % 8 == 3 ? OTHER
+                                        : FAR,
+                           NULL);
+        else
+            launch_any(&a, 1, PIECES - 1, NULL);
+    }
+    end(&a);
+}
+
 /* ---- a program made by chance ---- */
 
 enum { STEPS = 400, SLOT = 4 * MOST_WORDS + 300 };
@@ -719,6 +739,8 @@ int main(int argc, char **argv)
         freed();
     else if (!strcmp(which, "scatter-once"))
         scatter_once();
+    else if (!strcmp(which, "scatter-on"))
+        scatter_on();
     else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
         scatter_far(!strcmp(which, "scatter-far"));
     else
