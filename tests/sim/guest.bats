@@ -26,6 +26,14 @@ export LD_BIND_NOW=1
     [ "$(measured scale_in_place)" -eq 8 ]
 }
 
+@test "floating-point exceptions stay as they were, also at launches that are timed as they pass" {
+    local kernels
+    for kernels in scale_in_place no_such_kernel; do
+        GPUPROF_OVERHEAD=1ms GPUPROF_KERNELS=$kernels same_with_and_without "$programs/small_stack_linked" many
+        [ "$(cat "$BATS_TEST_TMPDIR/ours.out")" = "done" ]
+    done
+}
+
 @test "floating-point exceptions stay as they were, and may be fatal" {
     for copies in off on; do
         GPUPROF_COPIES=$copies same_with_and_without "$programs/small_stack_linked" traps

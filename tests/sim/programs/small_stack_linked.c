@@ -2,8 +2,9 @@
  * KiB, part of which libc takes. Each call may take 4 KiB of it: one that takes more is named,
  * with the number of bytes. Below the stack is a page that nobody may touch. The thread also
  * calls exit. Kernels have names of any length; with KERNEL (short, long, deep) only that one is
- * launched. A call that raises a floating-point exception is named, too; in the case "traps"
- * each kills the program, once the driver has made its threads. */
+ * launched. A call that raises a floating-point exception is named, too; in the case "many" each
+ * kernel is launched a hundred times; in the case "traps" each kills the program, once the driver
+ * has made its threads. */
 #include <fenv.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -80,6 +81,7 @@ static char *deep_name(unsigned pointers)
 struct job {
     const char *wanted; /* NULL: all */
     bool traps;
+    int times; /* that each kernel is launched */
     const char *names[3];
     void *image;
 };
@@ -100,7 +102,7 @@ static void launch_kernels(const struct job *job, CUmodule module, CUstream stre
         if (job->wanted && strcmp(job->wanted, kinds[i]) != 0)
             continue;
         TRY(gpu.ModuleGetFunction(&f, module, job->names[i]));
-        for (int times = 0; times < 4; times++)
+        for (int times = 0; times < job->times; times++)
             TRY(gpu.LaunchKernel(f, 1, 1, 1, n, 1, 1, 0, stream, params, NULL));
     }
     TRY(gpu.StreamSynchronize(stream));
@@ -159,8 +161,10 @@ static void *work(void *argument)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "all";
-    bool all = strcmp(how, "all") == 0, traps = strcmp(how, "traps") == 0;
-    struct job job = {.wanted = all || traps ? NULL : how, .traps = traps};
+    bool all = strcmp(how, "all") == 0, traps = strcmp(how, "traps") == 0,
+         many = strcmp(how, "many") == 0;
+    struct job job = {
+        .wanted = all || traps || many ? NULL : how, .traps = traps, .times = many ? 100 : 4};
     struct gpusim_image_kernel kernels[3];
     pthread_attr_t attributes;
     pthread_t thread;
