@@ -28,6 +28,7 @@ left() {
     [ "$(saved | tail -n 180 | awk '$1 > 2000000' | wc -l)" -lt 60 ]
 }
 
+# bats test_tags=long
 @test "pieces that are given back and cut anew: launches of new work write where others had an address" {
     local seed counted=0
     for seed in 1 2 4; do
@@ -119,6 +120,7 @@ counts_as_at_once() {
 # So little memory that allocations are not saved whole where writes are guessed.
 little=64M
 
+# bats test_tags=long
 @test "kernels that write far from their pieces now and then are not replayed there, nor is their batch" {
     GPUPROF_MEMORY=$little counts_as_at_once scatter 2
     [ "$(left)" -gt 0 ]
