@@ -7,9 +7,6 @@
 #include <string.h>
 
 #define SECOND_IS_REGISTER 1 /* of the three bits that say of which kind the operands are */
-#define OLDEST 70            /* of which the instructions are known */
-#define BRX 0x149
-#define BRXU 0x158
 
 /* An addition that adds nothing: a number is widened, or its sign changes. */
 static bool adds_zero(const uint64_t word[2])
@@ -47,22 +44,17 @@ bool gp_is_scalar_half_arithmetic(const void *code, size_t at, int cc)
            (!has_register || takes_one_half(word, 60));
 }
 
-/* A table of BRX has labels of its own function alone (PTX: brx.idx). The functions of the driver
- * print, allocate memory, or end the kernel. */
+/* A table has labels of its own function alone (PTX: brx.idx). The functions of the driver print,
+ * allocate memory, or end the kernel. */
 static bool goes_elsewhere(const void *code, size_t at, size_t size, int cc)
 {
-    uint64_t word[2];
     const char *instruction = (const char *)code + at;
-    memcpy(word, instruction, GP_INSTRUCTION_BYTES);
-    const unsigned opcode = gp_bits(word, 0, 9);
-    return opcode != BRX && opcode != BRXU && gp_instruction_leaves(instruction, at, size, cc) &&
-           !gp_code_calls_driver(code, at);
+    return !gp_instruction_has_table(instruction) &&
+           gp_instruction_leaves(instruction, at, size, cc) && !gp_code_calls_driver(code, at);
 }
 
 bool gp_code_may_compute_halves(const void *code, size_t size, int cc)
 {
-    if (cc < OLDEST)
-        return true;
     for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
         if (gp_is_half_arithmetic(code, at, cc) || goes_elsewhere(code, at, size, cc) ||
             gp_instruction_decode((const char *)code + at, cc).op == GP_OP_UNKNOWN)

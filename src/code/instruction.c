@@ -270,6 +270,11 @@ enum gp_flow gp_instruction_flow(const void *word)
     }
 }
 
+bool gp_instruction_has_table(const void *word)
+{
+    return opcode_of(word) == BRX || opcode_of(word) == BRXU;
+}
+
 bool gp_instruction_leaves(const void *word, size_t at, size_t size, int cc)
 {
     const int64_t jump = gp_instruction_jump(word, cc), to = (int64_t)at + jump;

@@ -122,6 +122,9 @@ enum gp_flow {
 };
 enum gp_flow gp_instruction_flow(const void *word);
 
+/* True for a branch to one of the labels in a table. */
+bool gp_instruction_has_table(const void *word);
+
 /* True where the instruction at this offset of a function of `size` bytes may go on at other code:
  * it calls another function, or goes to an address that it computes. */
 bool gp_instruction_leaves(const void *word, size_t at, size_t size, int cc);

@@ -299,7 +299,8 @@ struct gp_worth {
 
 /* The cost of the next step, as it is predicted. */
 struct gp_prices {
-    double first;  /* to instrument the kernel. 0: it was before, or is not worth it */
+    bool begins;   /* the kernel is instrumented with it; else it was before, or is not worth it */
+    double first;  /* to instrument the kernel; 0 where it is not, or takes no time of its own */
     double launch; /* to measure one launch, in the mean */
     double now;    /* the most that it may take, if it is begun now, `first` included */
     double timing; /* to take the time of a launch, and no more */
@@ -449,8 +450,8 @@ void limit_sum_up(struct gp_end *end);
 /* A kernel in all its configurations. */
 struct gp_kernel_worth {
     bool begun;        /* a launch of it was chosen that is counted in instrumented code */
-    bool reading;      /* a first launch was chosen that is timed: its code is read there */
     bool learned;      /* the time that this took */
+    bool reading;      /* a launch of it was chosen that is timed: its code is read there */
     bool wanted;       /* a group of it has no measurement */
     uint64_t launches; /* of which the rule knows */
     uint64_t timed;    /* launches of which the time is known */

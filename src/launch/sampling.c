@@ -4,12 +4,10 @@
 #include "launch/selection.h"
 
 #include "base/added_time.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "gate/captures.h"
-#include "gate/gate.h"
 #include "gate/internal_work.h"
 #include "gate/threads.h"
 #include "gate/waits.h"
@@ -233,13 +231,6 @@ static void remember(struct gp_tally *tally, const struct gp_launch *call, unsig
                            .found = ++finds};
 }
 
-static void settle_row(struct skipping *s)
-{
-    gp_internal_work_begins();
-    settle(s);
-    gp_internal_work_ends();
-}
-
 /* Counts the launch, where the user's rule leaves it out. */
 static bool is_left_out_by_rule(struct gp_tally *tally)
 {
@@ -271,8 +262,11 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
                    atomic_fetch_add_explicit(&s->tally->launches, 1, memory_order_relaxed));
     atomic_fetch_add_explicit(&s->tally->passed_over[GP_LEFT_OUT], 1, memory_order_relaxed);
     s->skipped++;
-    if (--s->left == 0)
-        settle_row(s);
+    if (--s->left == 0) {
+        gp_internal_work_begins();
+        settle(s);
+        gp_internal_work_ends();
+    }
     return true;
 }
 

@@ -21,10 +21,6 @@
  * money would go into drains, and ways, for a launch or two. */
 #define MANY_GROUPS 8
 
-/* The seconds that it takes to begin with a kernel, at least. A first launch may take no longer
- * than launches do in the mean; but where nothing is to be paid no kernel is begun. */
-#define LEAST_TO_BEGIN 1e-4
-
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
 
@@ -77,6 +73,13 @@ static enum gp_limit_step timing_of(const struct gp_tally *t)
 }
 
 /* Locked. */
+static void note_reading(struct gp_tally *t)
+{
+    if (t->kernel)
+        t->kernel->reading = true;
+}
+
+/* Locked. */
 static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_money *money)
 {
     const bool known = t->cost.count > 0;
@@ -90,7 +93,8 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     const bool is_new = buys_code(t, most, money);
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
-    struct gp_prices p = {.first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
+    struct gp_prices p = {.begins = is_new,
+                          .first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
                           .launch = launch + share,
                           .now = most,
                           .timing = limit_usual(timing_of(t))};
@@ -110,6 +114,8 @@ static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *mo
     const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
     worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
                 &p);
+    if (choice == GP_MEASURED)
+        note_reading(t);
     return choice;
 }
 
@@ -120,7 +126,7 @@ static bool keeps_batch(const struct gp_prices *p, const struct gp_money *money)
     const double most = KEEPING_PART * limit_usual(GP_LIMIT_DRAIN);
     if (!gp_any_held())
         chosen.on_keeping = 0;
-    if (!gp_any_held() || !gp_divided_any() || p->first > 0 || graph.kernels > 0 ||
+    if (!gp_any_held() || !gp_divided_any() || p->begins || graph.kernels > 0 ||
         p->now > money->left || chosen.on_keeping + p->launch > most)
         return false;
     chosen.on_keeping += p->launch;
@@ -143,14 +149,14 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
         worth_take(&chosen.rule, &t->worth, &p);
         choice = GP_MEASURED;
     }
-    if (choice == GP_ONLY_TIMED && t->kernel)
-        t->kernel->reading = true;
+    if (choice == GP_ONLY_TIMED)
+        note_reading(t);
     if (choice != GP_MEASURED)
         return choice;
     /* A batch begins, which launches of all groups may join. */
     if (!all && !gp_any_held())
         sampling_asks_again();
-    if (p.first > 0) {
+    if (p.begins) {
         limit_promise_kernel();
         t->kernel->begun = true;
     }
@@ -292,7 +298,7 @@ static void learn_cost(struct gp_tally *t, double cost)
     const double usual = limit_usual(GP_LIMIT_LAUNCH);
     if (t->kernel && t->kernel->begun && !t->kernel->learned) {
         t->kernel->learned = true;
-        limit_took(GP_LIMIT_KERNEL, fmax(LEAST_TO_BEGIN, cost - usual));
+        limit_took(GP_LIMIT_KERNEL, cost - usual);
         return;
     }
     prediction_learn(&t->cost, fmax(0, cost));

@@ -349,7 +349,7 @@ static bool is_worth_it(const struct gp_worth_rule *r, const struct gp_worth *g,
     const double weight = weight_of(r, g), scatter = scatter_of(r, g);
     if (g->taken == 0)
         return error_before(g) > 0 && gain_of_first(r, g) >= r->price * (p->first + p->launch);
-    if (p->first > 0)
+    if (p->begins)
         return true; /* the instrumentation alone is worth it */
     const double wanted = wanted_at_1(weight, scatter, p->launch) * r->less_at_price;
     return (double)g->taken < fmin(wanted, enough_of(g, scatter));

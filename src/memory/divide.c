@@ -8,10 +8,12 @@
 
 /* Then launches are waited for. */
 #define MOST_ALARMS 2
-/* Bytes of the allocations that are saved whole for a launch of which no other one has shown the
- * writes; and how many times as much the budget has room for. Pieces end where some launch has had
- * an address, and may have grown since: an allocator divides freed memory anew. To copy so much
- * takes a fraction of a millisecond, and a write beside a piece costs the counters of a batch. */
+
+/* Bytes of a launch whose allocations are saved whole where its writes are only guessed: no launch
+ * like it has shown them, or its kernel is verified one by one; and how many times as much the
+ * budget has room for. Pieces end where some launch has had an address, and may have grown since:
+ * an allocator divides freed memory anew. To copy so much takes a fraction of a millisecond, and a
+ * write beside a piece costs the counters of a batch. */
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 

@@ -1,9 +1,9 @@
 #include "report/nvprof.h"
-#include "report/left_out.h"
 
 #include "base/demangle.h"
 #include "base/estimate.h"
 #include "report/copies.h"
+#include "report/left_out.h"
 #include "report/nvprof_values.h"
 #include "report/plain_numbers.h"
 #include "report/rows.h"

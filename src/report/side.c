@@ -1,11 +1,11 @@
 #include "report/side.h"
-#include "report/left_out.h"
 
 #include "base/demangle.h"
 #include "base/escape.h"
 #include "base/estimate.h"
 #include "base/hash.h"
 #include "profile/number.h"
+#include "report/left_out.h"
 #include "report/names.h"
 #include "report/nvprof_values.h"
 #include "report/rows.h"

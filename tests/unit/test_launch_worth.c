@@ -172,7 +172,8 @@ static struct outcome rule_on(const struct made_up *p)
     for (unsigned i = 0; i < p->launches; i++) {
         const unsigned g = p->order[i];
         const double first = r.worth[g].taken == 0 ? p->of[g].first_cost : 0;
-        const struct gp_prices prices = {.first = first,
+        const struct gp_prices prices = {.begins = first > 0,
+                                         .first = first,
                                          .launch = p->launch_cost,
                                          .now = first + p->launch_cost,
                                          .timing = p->timing_cost};
@@ -370,6 +371,7 @@ static enum gp_choice choose(struct gp_worth *g, double first, double all, doubl
     struct gp_prices p = prices;
     unsigned skips;
     p.first = g->taken == 0 ? first : 0;
+    p.begins = p.first > 0;
     p.now = p.first + p.launch;
     return worth_choose(&rule, g, &p, &(struct gp_money){all, left}, &skips);
 }
@@ -436,6 +438,7 @@ static void a_measured_kernel_is_instrumented_later(void **state)
     unsigned skips;
     const struct gp_money money = {.all = 1, .left = 1};
     assert_int_equal(worth_choose(&rule, &g, &p, &money, &skips), GP_ONLY_TIMED);
+    p.begins = true;
     p.first = 0.025;
     p.now += p.first;
     assert_int_equal(worth_choose(&rule, &g, &p, &money, &skips), GP_MEASURED);
@@ -543,7 +546,8 @@ static void dear_first_times_leave_money_for_others(void **state)
 {
     static struct gp_worth dear[100], frequent;
     /* There is too little to measure anything. */
-    struct gp_prices p = {.first = 1, .launch = 0.001, .now = 1.001, .timing = 3e-3};
+    struct gp_prices p = {
+        .begins = true, .first = 1, .launch = 0.001, .now = 1.001, .timing = 3e-3};
     const struct gp_money money = {.all = 1, .left = 0.5};
     unsigned timed = 0, skips;
     (void)state;
