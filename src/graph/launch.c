@@ -126,6 +126,7 @@ static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *
         *give_up = graph_may_run_again(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_AGAIN;
         return false;
     }
+    gp_launch_series_is_own_run();
     return launch_split(w, result);
 }
 

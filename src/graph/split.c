@@ -134,6 +134,17 @@ static CUresult launch_part(const struct split *s, CUgraphExec part, CUstream st
                                                : gp_cuda.cuGraphLaunch(part, stream);
 }
 
+/* A copy, a fill, or a function of the host, which writes the host's memory alone. */
+static CUresult launch_other(const struct split *s, unsigned index, CUstream stream)
+{
+    struct gp_graph_written w;
+    if (!graph_read_written(&s->nodes[index], s->source.stand_ins, &w))
+        gp_launch_series_writes(stream, 0, 0);
+    else if (w.base && w.bytes.end > w.bytes.start)
+        gp_launch_series_writes(stream, w.bytes.start, w.bytes.end - w.bytes.start);
+    return launch_part(s, s->parts[index], stream);
+}
+
 static CUresult launch_node(struct split *s, unsigned index)
 {
     struct gp_graph_node *n = &s->nodes[index];
@@ -142,10 +153,15 @@ static CUresult launch_node(struct split *s, unsigned index)
     if (n->disabled || (!is_kernel && !s->parts[index]))
         return CUDA_SUCCESS; /* only there to order others */
     s->queued[s->order->branch[index]]++;
-    CUresult result =
-        is_kernel ? launch_kernel(s, n, stream) : launch_part(s, s->parts[index], stream);
+    CUresult result = is_kernel ? launch_kernel(s, n, stream) : launch_other(s, index, stream);
     s->begun = s->begun || result == CUDA_SUCCESS;
     return result;
+}
+
+static CUresult launch_several(const struct split *s, CUgraphExec part, CUstream stream)
+{
+    gp_launch_series_writes(stream, 0, 0);
+    return launch_part(s, part, stream);
 }
 
 /* Counts the kernels among nodes that were launched as one graph. */
@@ -171,7 +187,7 @@ static bool launch_row_at_once(struct split *s, const struct row *row, CUstream 
     CUgraphExec exec;
     if (row->count < 2 || !graph_part_make(&s->source, row->nodes, row->count, &exec))
         return false;
-    bool launched = launch_part(s, exec, stream) == CUDA_SUCCESS;
+    bool launched = launch_several(s, exec, stream) == CUDA_SUCCESS;
     gp_cuda.cuGraphExecDestroy(exec);
     if (launched)
         note_launched(s, row->nodes, row->count, stream);
@@ -292,7 +308,7 @@ static bool launch_rest(struct split *s, unsigned at)
         return false;
     bool launched = launch_rows(s) == CUDA_SUCCESS &&
                     wait_for_branches(s, stream) == CUDA_SUCCESS &&
-                    launch_part(s, rest, stream) == CUDA_SUCCESS;
+                    launch_several(s, rest, stream) == CUDA_SUCCESS;
     gp_cuda.cuGraphExecDestroy(rest);
     if (launched)
         note_launched(s, s->order->sequence + at, s->order->count - at, stream);

@@ -18,6 +18,10 @@
 /* Each byte is looked up at each launch: some thousand kernels. */
 #define MOST_ROOTS ((size_t)1 << 20)
 
+/* Bytes that are copied where there is another way: launched node by node, each kernel copies the
+ * parts of divided memory that it writes, and here all of it. */
+#define MOST_WITH_ANOTHER_WAY ((uint64_t)512 << 20)
+
 /* To wait for work, beside twice the time of its kernels. */
 #define LEAST_SECONDS 0.002
 
@@ -145,6 +149,7 @@ bool gp_again_save(struct gp_again *a, const struct gp_verify_schedule *schedule
         .more_modules = a->modules,
         .more_module_count = a->any_module ? 0 : a->module_count,
         .verify = verify_is_due(schedule, no_grid) || user_settings.verify_always,
+        .most_bytes = a->only_known ? MOST_WITH_ANOTHER_WAY : 0,
     };
     a->snapshot = s;
     if (!take(a, &reach, why))

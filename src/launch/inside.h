@@ -1074,6 +1074,9 @@ void contexts_end(bool read);
  * which its parameters lead; else, and for NULL, all of it. True where held launches reach some of
  * that: these are to be drained before. */
 bool launch_writes_held(const struct gp_launch *call);
+/* Makes the passes of held launches that need memory as it is: divided memory is about to be
+ * written, maybe that of another GPU. The gate is locked. (measure.c) */
+void drain_before_write(struct gp_context *c);
 
 /* ---- kernels that wait for the host (polls.c) ------------------------------------------------ */
 
@@ -1113,8 +1116,8 @@ bool rests_in(CUstream stream);
 /* ---- launches that stand for one of the program's (launch.c) ----------------------------------
  */
 
-/* True while such launches are made, with other work between them. */
-bool launch_is_in_series(void);
+/* True while such launches are made, with other work between them that writes unseen. */
+bool launch_writes_come_unseen(void);
 
 /* ---- the measurement of a launch (measurement.c) --------------------------------------------- */
 

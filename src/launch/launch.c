@@ -14,6 +14,7 @@
 #include "launch/selection.h"
 #include "launch/session.h"
 #include "launch/timed.h"
+#include "memory/divided.h"
 #include "memory/retired.h"
 
 /* The launch is the program's: a full stream holds it up. */
@@ -429,11 +430,31 @@ CUresult gp_launch(const struct gp_launch *call)
 /* ---- launches that stand for one of the program's -------------------------------------------- */
 
 /* Under the gate. */
-static bool in_series;
+static enum { NO_SERIES, SECOND_RUN, OWN_RUN } series;
 
-bool launch_is_in_series(void)
+bool launch_writes_come_unseen(void)
 {
-    return in_series;
+    return series == SECOND_RUN;
+}
+
+void gp_launch_series_is_own_run(void)
+{
+    series = OWN_RUN;
+}
+
+/* Held launches need the memory as it is. */
+static void drain_in_series(CUstream stream)
+{
+    enum gp_passed_over why;
+    struct gp_context *c = stream_context(stream, &why);
+    if (c)
+        drain_before_write(c);
+}
+
+void gp_launch_series_writes(CUstream stream, CUdeviceptr to, uint64_t bytes)
+{
+    if (series == OWN_RUN && (bytes ? gp_divided_is_written(to, bytes) : launch_writes_held(NULL)))
+        drain_in_series(stream);
 }
 
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why)
@@ -445,9 +466,10 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_pa
     before_other_work(NULL);
     gp_internal_work_begins();
     if (lock_gate(why)) {
-        in_series = ready_in(stream, why);
-        if (in_series)
+        if (ready_in(stream, why)) {
+            series = SECOND_RUN;
             return true;
+        }
         gp_gate_unlock();
     }
     gp_internal_work_ends();
@@ -465,6 +487,8 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
     if (*measured)
         gp_sampling_passed_over(call, why);
     *measured = false;
+    if (series == OWN_RUN && launch_writes_held(call))
+        drain_in_series(call->stream);
     gp_session_count_launch();
     result = run_or_make_room(call);
     /* Nodes behind it would wait in vain. */
@@ -483,7 +507,7 @@ bool gp_launch_series_rests(CUstream stream)
 
 void gp_launch_series_ends(void)
 {
-    in_series = false;
+    series = NO_SERIES;
     gp_gate_unlock();
     gp_internal_work_ends();
 }

@@ -53,6 +53,11 @@ enum gp_passed_over {
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why);
 CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up);
+/* The launches are the program's own run, and whoever makes them says which other memory is written
+ * between them. Else it may be any: they run once more on memory that is put back. */
+void gp_launch_series_is_own_run(void);
+/* Other work is about to be launched into the stream, which writes so many bytes; 0: any memory. */
+void gp_launch_series_writes(CUstream stream, CUdeviceptr to, uint64_t bytes);
 /* True when all that was launched in the stream's context ends within the bounded wait. */
 bool gp_launch_series_rests(CUstream stream);
 void gp_launch_series_ends(void);

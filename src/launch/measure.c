@@ -25,8 +25,7 @@ static void drain_here(struct gp_context *c)
     drain_context(c, true);
 }
 
-/* A launch is about to write divided memory, maybe that of another GPU. */
-static void drain_before_write(struct gp_context *c)
+void drain_before_write(struct gp_context *c)
 {
     drain_here(c);
     contexts_drain_other_gpus(c);

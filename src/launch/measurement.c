@@ -116,9 +116,9 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     m->member.run.parameters_size = reach.parameters_size;
     note_work(m);
     succession_gather(m, reach.parameters, reach.parameters_size);
-    if (reach.everything || launch_is_in_series() ||
+    if (reach.everything || launch_writes_come_unseen() ||
         !gp_snapshot_affords_parts(m->context->snapshot))
-        return reach; /* others write unseen between such launches */
+        return reach;
     const enum gp_write_addresses writes = kernel_write_addresses(m->kernel, device);
     reach.kernel = (uintptr_t)m->kernel;
     reach.shape = gp_mix(m->member.run.shape, reach.kernel);

@@ -40,6 +40,15 @@ __device__ static void found(const gp_table *table, gp_answer *answer, uint32_t 
         answer->at_once[position] = range;
 }
 
+__device__ static void note_led(const gp_table *table, gp_answer *answer, uint64_t address)
+{
+    if (!table->led || *(volatile uint32_t *)&answer->led > GP_MOST_LED)
+        return;
+    uint32_t position = atomicAdd(&answer->led, 1u);
+    if (position < GP_MOST_LED)
+        ((uint64_t *)table->led)[position] = address;
+}
+
 __device__ static void look_up(const gp_table *table, gp_answer *answer, uint64_t address,
                                uint32_t round)
 {
@@ -56,6 +65,8 @@ __device__ static void look_up(const gp_table *table, gp_answer *answer, uint64_
     }
     if (address <= ranges[low].end)
         found(table, answer, low, round);
+    if (address < ranges[low].end && ranges[low].end - ranges[low].start >= GP_LARGE_BYTES)
+        note_led(table, answer, address);
     /* One past the end of a buffer, and the start of its neighbour. */
     if (low > 0 && ranges[low].start == address && ranges[low - 1].end == address)
         found(table, answer, low - 1, round);

@@ -16,9 +16,10 @@
  * write beside a piece costs the counters of a batch. */
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
-
-/* Bytes of pieces that are searched for addresses before a launch. */
-#define MOST_SEARCHED ((uint64_t)1 << 30)
+/* Bytes behind all addresses of a launch that are saved with the pieces there, where the
+ * allocations are larger; less than so many behind each of them are not worth it. */
+#define MOST_WIDE ((uint64_t)256 << 20)
+#define LEAST_WIDE ((uint64_t)256 << 10)
 
 void divide_begin(struct gp_snapshot *s)
 {
@@ -26,8 +27,9 @@ void divide_begin(struct gp_snapshot *s)
         s->divided[i]->reached = false;
     s->divided_count = 0;
     s->addresses.count = 0;
-    s->plan.count = 0;
-    s->saves_parts = s->saves_whole = s->parts_known = s->near_will_do = s->verified = false;
+    s->plan.count = s->led.count = 0;
+    s->saves_parts = s->saves_whole = s->saves_wide = s->leads_known = s->parts_known =
+        s->near_will_do = s->verified = false;
 }
 
 static bool add(struct gp_snapshot *s, struct gp_divided *d)
@@ -45,6 +47,23 @@ static bool add(struct gp_snapshot *s, struct gp_divided *d)
     s->divided[s->divided_count++] = d;
     d->reached = true;
     return true;
+}
+
+/* Memory of the device alone, that nobody else writes, at least until the launch is over. */
+static bool may_be_divided(const struct gp_reached *r, const struct gp_range_facts *facts)
+{
+    return (facts->kind == GP_BUFFER_DEVICE || facts->kind == GP_BUFFER_POOLED ||
+            facts->kind == GP_BUFFER_MAPPED) &&
+           !facts->managed && (!facts->not_ours.cause || (facts->of_gpus && r->others_rest));
+}
+
+bool divide_add(struct gp_snapshot *s, size_t range, struct gp_divided **added)
+{
+    struct gp_divided *d = may_be_divided(&s->reached, &s->reached.ranges.facts[range])
+                               ? divided_of(s, &s->reached.ranges.ranges[range])
+                               : NULL;
+    *added = d && divided_is(d) ? d : NULL;
+    return !*added || add(s, d);
 }
 
 struct gp_divided *divide_find(const struct gp_snapshot *s, const struct gp_range *range)
@@ -81,14 +100,6 @@ static bool note_addresses(struct gp_snapshot *s, const struct gp_reach *launch,
     return true;
 }
 
-/* Memory of the device alone, that nobody else writes, at least until the launch is over. */
-static bool may_be_divided(const struct gp_reached *r, const struct gp_range_facts *facts)
-{
-    return (facts->kind == GP_BUFFER_DEVICE || facts->kind == GP_BUFFER_POOLED ||
-            facts->kind == GP_BUFFER_MAPPED) &&
-           !facts->managed && (!facts->not_ours.cause || (facts->of_gpus && r->others_rest));
-}
-
 /* Addresses in divided memory stay in the list. */
 static void keep_addresses_of_divided(struct gp_addresses *a)
 {
@@ -117,46 +128,6 @@ static void count_parts(struct gp_snapshot *s, const struct gp_divided *d)
     divide_each_part(s, d, take_room, NULL);
 }
 
-/* The pieces from the launch's addresses on. Behind the near part no launch has had any address. */
-static bool list_pieces(const struct gp_snapshot *s, struct gp_segments *list)
-{
-    uint64_t bytes = 0;
-    segments_clear(list);
-    for (unsigned i = 0; i < s->addresses.count; i++) {
-        const struct gp_address *p = &s->addresses.of[i];
-        const uint64_t piece = divided_piece_end(p->in, p->value), near = divided_near_end(p->in);
-        const uint64_t end = piece < near ? piece : near;
-        bytes += end - p->value;
-        if (bytes > MOST_SEARCHED ||
-            !segments_add(list, p->value, p->value, end - p->value, p->in->start))
-            return false;
-    }
-    return true;
-}
-
-static bool found_reached_alone(const struct gp_snapshot *s)
-{
-    const struct gp_answer *answer = s->own.host_answer;
-    const struct gp_reached *r = &s->reached;
-    bool reached = answer->found <= GP_FOUND_AT_ONCE;
-    for (uint32_t i = 0; reached && i < answer->found; i++)
-        reached = answer->at_once[i] < r->ranges.count && r->marks[answer->at_once[i]] == r->round;
-    return reached;
-}
-
-/* The launch loads addresses from memory: whether its pieces, as they are before it, hold none of
- * other allocations. Those that are found stay in the answer, for a copy that follows them. */
-static bool leads_nowhere(struct gp_snapshot *s)
-{
-    struct gp_reason why;
-    struct gp_segments *list = &s->watched;
-    const bool nowhere = list_pieces(s, list) &&
-                         snapshot_search(s, list, &s->lookup, &s->reached.ranges, &why) &&
-                         found_reached_alone(s);
-    segments_clear(list);
-    return nowhere;
-}
-
 /* All memory of the launch counts: parts may fit beside large other arrays, where the whole does
  * not. */
 static bool whole_is_cheap(const struct gp_snapshot *s)
@@ -165,10 +136,27 @@ static bool whole_is_cheap(const struct gp_snapshot *s)
            arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * s->reached.needed);
 }
 
+/* Bytes from each address on that are saved where writes are only guessed. */
+static uint64_t wide_bytes(const struct gp_snapshot *s)
+{
+    const unsigned count = s->addresses.count + s->led.count;
+    uint64_t bytes = MOST_WIDE / (count ? count : 1);
+    while (bytes >= LEAST_WIDE &&
+           !arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * count * bytes))
+        bytes /= 2;
+    return bytes >= LEAST_WIDE ? bytes : 0;
+}
+
+static bool plan_parts(struct gp_snapshot *s, bool wide, struct gp_plan *plan)
+{
+    return writes_plan(&s->learned, &s->addresses, &s->led, wide ? wide_bytes(s) : 0, plan);
+}
+
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
 {
     struct gp_reached *r = &s->reached;
-    bool all_noted = true;
+    bool all_noted = true, led_known = launch->leads_no_further;
+    s->leads_known = launch->leads_no_further;
     if (!known_only)
         divided_make_room(s);
     for (size_t i = 0; i < r->count; i++) {
@@ -181,6 +169,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         if (divided_is(d) && !add(s, d))
             return false;
     }
+    if (!led_known && !known_only && divided_any(s))
+        led_known = led_find(s, &s->leads_known);
     if (s->divided_count)
         s->arena.halved = true; /* the present contents take as much room as the copies */
     keep_addresses_of_divided(&s->addresses);
@@ -188,17 +178,16 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.work = launch->work;
     s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
-    const bool plans = s->divided_count && launch->may_save_parts && all_noted &&
-                       writes_plan(&s->learned, &s->addresses, &s->plan) &&
-                       (launch->leads_no_further || (!known_only && leads_nowhere(s)));
+    const bool plans = s->divided_count && launch->may_save_parts && all_noted && led_known &&
+                       plan_parts(s, false, &s->plan);
     const bool known = writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
     s->saves_whole = plans && !sure && (known || !known_only) && whole_is_cheap(s);
+    s->saves_wide = plans && !sure && !s->saves_whole && plan_parts(s, true, &s->wide);
     s->saves_parts = plans && !s->saves_whole;
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
-    s->parts_known = s->divided_count && !launch->verify &&
-                     (known_only || launch->leads_no_further) &&
+    s->parts_known = s->divided_count && !launch->verify && (known_only || s->leads_known) &&
                      (!plans || (known && !s->saves_whole));
     for (size_t i = 0; i < s->divided_count; i++) {
         count_parts(s, s->divided[i]);
@@ -234,9 +223,10 @@ bool divide_each_part(struct gp_snapshot *s, const struct gp_divided *d, divide_
     bool well = d->start == d->first || visit(s, d->start, d->first, 0, data);
     if (!s->saves_parts)
         well = well && visit_units(s, d, d->first, last, visit, data);
-    for (unsigned i = 0; s->saves_parts && i < s->plan.count && well; i++)
-        if (s->plan.of[i].in == d)
-            well = visit_units(s, d, s->plan.of[i].from, s->plan.of[i].to, visit, data);
+    const struct gp_plan *plan = s->saves_wide ? &s->wide : &s->plan;
+    for (unsigned i = 0; s->saves_parts && i < plan->count && well; i++)
+        if (plan->of[i].in == d)
+            well = visit_units(s, d, plan->of[i].from, plan->of[i].to, visit, data);
     return well && (last == d->end || visit(s, last, d->end, 0, data));
 }
 
@@ -249,7 +239,8 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
     if (!d || d->reached || (!divided_is(d) && !d->pending))
         return true;
     *why = GP_REASON(NO_MEMORY);
-    if (!add(s, d) || (s->saves_parts && !writes_plan_whole(&s->plan, d)))
+    if (!add(s, d) ||
+        (s->saves_parts && !writes_plan_whole(s->saves_wide ? &s->wide : &s->plan, d)))
         return false;
     count_parts(s, d);
     return divide_check_before(s, why);
@@ -258,6 +249,9 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
 /* A launch with the last address may write all that lies behind it. */
 static bool has_last_address(const struct gp_snapshot *s, const struct gp_divided *d)
 {
+    for (unsigned i = 0; i < s->led.count; i++)
+        if (s->led.of[i].in == d && divided_is_last(d, s->led.of[i].from))
+            return true;
     for (unsigned i = 0; i < s->addresses.count; i++)
         if (s->addresses.of[i].in == d && divided_is_last(d, s->addresses.of[i].value))
             return true;
@@ -330,28 +324,16 @@ static bool was_saved(const struct gp_segments *saved, uint64_t from, uint64_t t
     return true;
 }
 
-static bool was_planned(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from,
-                        uint64_t to)
-{
-    while (from < to) {
-        unsigned i = 0;
-        while (i < plan->count &&
-               (plan->of[i].in != d || from < plan->of[i].from || from >= plan->of[i].to))
-            i++;
-        if (i == plan->count)
-            return false;
-        from = plan->of[i].to;
-    }
-    return true;
-}
-
+/* Writes to which contents of memory led say nothing of the parameters. */
 static void take_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
 {
     struct changes *c = data;
-    writes_learn(&c->s->learned, &c->s->addresses, d, from, to);
+    const bool guessed = c->s->saves_whole || c->s->saves_wide;
+    if (!plan_holds(&c->s->led, d, from, to))
+        writes_learn(&c->s->learned, &c->s->addresses, d, from, to);
     c->outside = c->outside || !was_saved(&c->s->restored, from, to);
-    c->unexpected = c->unexpected || c->outside ||
-                    (c->s->saves_whole && !was_planned(&c->s->plan, d, from, to));
+    c->unexpected =
+        c->unexpected || c->outside || (guessed && !plan_holds(&c->s->plan, d, from, to));
 }
 
 /* The digests of all parts that were saved. */

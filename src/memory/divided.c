@@ -10,7 +10,7 @@
 #include <utlist.h>
 
 /* Smaller allocations are copied whole. */
-#define LEAST_BYTES ((uint64_t)4 << 20)
+#define LEAST_BYTES GP_LARGE_BYTES
 /* Addresses of the inside that are remembered; all are forgotten when there are more. */
 #define MOST_CUTS 65536
 /* Allocations that are remembered in a context. */
@@ -98,6 +98,13 @@ uint64_t divided_near_end(const struct gp_divided *d)
     const uint64_t end = near_end(d);
     pthread_mutex_unlock(&lock);
     return end < d->end ? end : d->end;
+}
+
+void divided_reach(struct gp_divided *d, uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    reach_to(d, address);
+    pthread_mutex_unlock(&lock);
 }
 
 bool divided_is_last(const struct gp_divided *d, uint64_t address)

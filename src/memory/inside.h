@@ -279,6 +279,8 @@ struct gp_lookup {
 /* Brings the table up to date with the ranges, in the order of the stream; costs nothing where
  * nothing has changed. The ranges must stay as they are until the stream is done. */
 CUresult lookup_update(struct gp_lookup *lookup, struct gp_ranges *ranges, CUstream stream);
+/* From the next update on addresses of large ranges are listed, too. */
+CUresult lookup_list_led(struct gp_lookup *lookup, struct gp_ranges *ranges);
 
 /* Frees the device memory, if the context still lives. */
 void lookup_free(struct gp_lookup *lookup, bool context_alive);
@@ -399,6 +401,8 @@ bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *chang
                         struct gp_reason *why);
 /* The end of the near part, where the memory is divided as the launches so far have shown. */
 uint64_t divided_near_end(const struct gp_divided *d);
+/* A launch has had the address, from memory: the near part reaches beyond it. */
+void divided_reach(struct gp_divided *d, uint64_t address);
 /* True for the last address that launches have had in it. */
 bool divided_is_last(const struct gp_divided *d, uint64_t address);
 /* True where there is a far part, whose digests are right but for launches that write where nobody
@@ -480,9 +484,13 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether a launch like this one, or of its shape, has shown its writes; else its pieces stand for
  * them. */
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
-/* The parts to save for a launch, in order of address, each of whole units. False where there are
- * too many. */
-bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan);
+/* The parts to save for a launch, in order of address, each of whole units: from its addresses on,
+ * and those of `led`. `least`: bytes that are saved from each address on, whatever is known of it.
+ * False where there are too many. */
+bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
+                 const struct gp_plan *led, uint64_t least, struct gp_plan *plan);
+/* Whether all of the stretch lies in the parts. */
+bool plan_holds(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to);
 /* And all of an allocation. */
 bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d);
 void writes_free(struct gp_learned *l);
@@ -722,13 +730,17 @@ struct gp_snapshot {
     struct gp_learned learned;
     struct gp_addresses addresses; /* of the launch at hand, in divided memory */
     struct gp_plan plan;           /* the parts of that to save */
+    struct gp_plan wide;           /* these with more around them, where they are only guessed */
+    struct gp_plan led;            /* parts to which contents of memory lead */
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
     bool saves_parts;  /* of these the planned parts; else all */
     bool saves_whole;  /* allocations, where parts are planned that are only guessed */
+    bool saves_wide;   /* the wide parts, where they are */
     bool parts_known;  /* launches like it have shown them, and the digests are up to date */
     bool near_will_do; /* checks of the near part, as the whole is checked with its batch */
     bool verified;     /* the whole was checked behind it */
+    bool leads_known;  /* its memory leads to memory that is reached, and to no other */
     struct gp_versions versions;
 
     CUdeviceptr scratch;
@@ -784,9 +796,20 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why);
 bool divide_note_copy(struct gp_snapshot *s, struct gp_held_copy *copy);
 
 /* Follows the pointers in a list of segments, each its own copy, to the ranges of a lookup: those
- * that are found are in the answer (memory/work.h). Nothing is written. */
+ * that are found are in the answer (memory/work.h), beside those that were there where it
+ * `goes_on`. Nothing is written. */
 bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_lookup *lookup,
-                     struct gp_ranges *ranges, struct gp_reason *why);
+                     struct gp_ranges *ranges, bool goes_on, struct gp_reason *why);
+
+/* ---- divided memory to which contents of memory lead (led.c) --------------------------------- */
+
+/* Before the launch, with the context idle, of whose kernel nobody knows that it loads no address:
+ * follows the addresses in its memory until nothing new is found. Ranges that are found are reached
+ * then, divided ones listed by add_divided, and the parts are s->led. False where there is too
+ * much: then contents of its memory may lead anywhere in divided memory. */
+bool led_find(struct gp_snapshot *s, bool *all);
+/* The divided memory of a reached range is the launch's, too. False when out of memory. */
+bool divide_add(struct gp_snapshot *s, size_t range, struct gp_divided **added);
 
 /* Copies the segments of a short list, GP_FEW_SEGMENTS at most, in a stream (of the default ones
  * the thread's own, when per_thread). */

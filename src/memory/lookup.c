@@ -15,6 +15,20 @@ static CUresult make_table(struct gp_lookup *l)
     return result;
 }
 
+CUresult lookup_list_led(struct gp_lookup *l, struct gp_ranges *ranges)
+{
+    if (l->copy.led)
+        return CUDA_SUCCESS;
+    CUdeviceptr list;
+    CUresult result = own_memory(&list, GP_MOST_LED * sizeof(uint64_t));
+    if (result != CUDA_SUCCESS)
+        return result;
+    l->copy.led = list;
+    if (ranges->changed_from > ranges->count)
+        ranges->changed_from = ranges->count; /* the table has changed */
+    return CUDA_SUCCESS;
+}
+
 /* A new array has nothing of the old one's contents. */
 static CUresult make_arrays(struct gp_lookup *l, struct gp_ranges *ranges, CUstream stream)
 {
@@ -74,5 +88,7 @@ void lookup_free(struct gp_lookup *l, bool context_alive)
         gp_cuda.cuMemFree_v2(l->table);
     if (l->arrays && context_alive)
         gp_cuda.cuMemFree_v2(l->arrays);
+    if (l->copy.led && context_alive)
+        gp_cuda.cuMemFree_v2(l->copy.led);
     memset(l, 0, sizeof(*l));
 }

@@ -116,7 +116,7 @@ static bool leads_nowhere(struct gp_snapshot *s, struct gp_segments *copies,
     *nowhere = known;
     if (!any || !known || !freed->count)
         return true;
-    if (!snapshot_search(s, copies, &s->freed.lookup, freed, why))
+    if (!snapshot_search(s, copies, &s->freed.lookup, freed, false, why))
         return false;
     *nowhere = is_all_copied(s, copy, freed, true);
     return true;
@@ -130,7 +130,7 @@ bool gp_held_copy_is_whole(struct gp_snapshot *s, const struct gp_held_copy *cop
     reached_clear(&s->reached);
     *why = GP_REASON(NO_MEMORY);
     bool searched = reached_update(&s->reached, s->context, s->device) && list_copies(list, copy) &&
-                    snapshot_search(s, list, &s->lookup, &s->reached.ranges, why);
+                    snapshot_search(s, list, &s->lookup, &s->reached.ranges, false, why);
     *whole = searched && is_all_copied(s, copy, &s->reached.ranges, false);
     searched = searched && (!*whole || leads_nowhere(s, list, copy, whole, why));
     segments_clear(list);

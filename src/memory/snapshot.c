@@ -145,10 +145,10 @@ static CUresult copy_new(struct gp_snapshot *s, struct gp_segments *list,
 }
 
 bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_lookup *lookup,
-                     struct gp_ranges *ranges, struct gp_reason *why)
+                     struct gp_ranges *ranges, bool goes_on, struct gp_reason *why)
 {
     list->units_done = 0;
-    bool searched = driver_worked(answer_clear(&s->own), why) &&
+    bool searched = (goes_on || driver_worked(answer_clear(&s->own), why)) &&
                     driver_worked(lookup_update(lookup, ranges, s->own.stream), why) &&
                     driver_worked(copy_new(s, list, lookup), why);
     CUresult answered = answer_fetch(&s->own);
@@ -297,11 +297,16 @@ static bool copy_launch(struct gp_snapshot *s, const struct gp_reach *launch, st
         if (!reach_from_modules(&s->reached, launch) || !reached_is_ours(&s->reached, why))
             return false;
         s->reached.roots = s->reached.count;
+        if (launch->most_bytes && s->reached.bytes > launch->most_bytes) {
+            *why = GP_REASON(OVER_LIMIT);
+            return false;
+        }
         if (!launch->kernel)
             divide_rest(s, launch);
         if (launch->kernel && (!divide(s, launch, false) || !divide_check_before(s, why)))
             return false;
-        if (launch->leads_no_further ? !copy_reached(s, NULL, why) : !copy_and_follow(s, why))
+        const bool leads_known = launch->leads_no_further || (launch->kernel && s->leads_known);
+        if (leads_known ? !copy_reached(s, NULL, why) : !copy_and_follow(s, why))
             return false;
     }
     s->reached.seen = s->reached.count;

@@ -30,6 +30,7 @@ struct gp_reach {
     bool leads_no_further; /* its kernels read no addresses from memory */
     bool everything;       /* memory that is not reached is copied as well */
     bool verify;           /* gp_snapshot_verify will be asked for */
+    uint64_t most_bytes;   /* more of the program's memory are not copied; 0: as many as may be */
     bool others_rest;      /* the other GPUs of the process do, until the launch is over: memory is
                             * put back that they can write, or that is theirs */
     /* Parts of divided memory (memory/divided.h) are saved alone where the launch writes them, as

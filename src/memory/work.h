@@ -47,11 +47,16 @@ struct gp_range {
  * those beyond are not compared. */
 #define GP_HIGH_HALVES 65536u
 
+/* Addresses of large buffers are listed, each time that they are found, so many of them. */
+#define GP_LARGE_BYTES ((uint64_t)4 << 20)
+#define GP_MOST_LED 65536u
+
 struct gp_table {
     uint64_t ranges;     /* gp_range[count], in order of address; none overlaps another */
     uint64_t marks;      /* uint32_t[count]: the round of launches in which it was found last */
     uint64_t list;       /* uint32_t[count]: those found, in order of finding */
     uint64_t high;       /* uint32_t[GP_HIGH_HALVES / 32]: the upper halves of their addresses */
+    uint64_t led;        /* uint64_t[GP_MOST_LED]: addresses of large buffers; 0: none is listed */
     uint64_t first, end; /* all of them lie in between; both 0 while there are none */
     uint64_t count;
 };
@@ -66,6 +71,7 @@ struct gp_answer {
     uint32_t elsewhere; /* hashes that are not as they were */
     uint32_t found;     /* ranges found in the round so far */
     uint32_t kept;      /* units that the program's own run has changed */
+    uint32_t led;       /* addresses listed so far; more than GP_MOST_LED: some are lost */
     uint32_t at_once[GP_FOUND_AT_ONCE];
 };
 

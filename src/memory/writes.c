@@ -285,13 +285,14 @@ bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
 /* The parts from one address on. */
 static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          const struct gp_kernel_writes *k, const struct gp_address *p,
-                         bool by_input)
+                         uint64_t least, bool by_input)
 {
     const struct gp_divided *d = p->in;
     const uint64_t end = divided_piece_end(d, p->value), piece = end - p->value;
     const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
     uint64_t written = 0;
-    bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end);
+    bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
+                (!least || add_part(plan, d, p->value, p->value + least));
     for (unsigned i = 0; w && i < w->count && well; i++) {
         const struct gp_write_run *r = &w->runs[i];
         if (r->offset != p->offset)
@@ -356,14 +357,33 @@ static bool join_nearest(struct gp_plan *plan)
     return true;
 }
 
-bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a, struct gp_plan *plan)
+bool plan_holds(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        unsigned i = 0;
+        while (i < plan->count &&
+               (plan->of[i].in != d || from < plan->of[i].from || from >= plan->of[i].to))
+            i++;
+        if (i == plan->count)
+            return false;
+        from = plan->of[i].to;
+    }
+    return true;
+}
+
+bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
+                 const struct gp_plan *led, uint64_t least, struct gp_plan *plan)
 {
     const struct gp_work_writes *w = nearest(l, a);
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
     bool well = true;
     plan->count = 0;
     for (unsigned i = 0; i < a->count && well; i++)
-        well = plan_address(plan, w, k, &a->of[i], a->by_input);
+        well = plan_address(plan, w, k, &a->of[i], least, a->by_input);
+    for (unsigned i = 0; i < led->count && well; i++) {
+        const struct gp_write_part *p = &led->of[i];
+        well = add_part(plan, p->in, p->from, p->to > p->from + least ? p->to : p->from + least);
+    }
     for (unsigned i = 0; i < plan->count; i++)
         round_to_units(&plan->of[i]);
     if (plan->count)

@@ -25,12 +25,21 @@ CASES = {
                 "< 10 % + 1 s"),
     "torch": ("PyTorch training loop", "loop", "< 0.8 s"),
     "torch-first": ("the same without a warm-up, with the start of CUPTI", "loop", "< 1 s"),
+    "own": ("pieces of 1 MB that are allocations of their own", "launch", None),
+    "arena-100m": ("pieces of one allocation of 100 MB", "launch", "1.5 times own allocations"),
+    "arena-1g": ("of 1 GB", "launch", "1.5 times own allocations"),
+    "arena-4g": ("of 4 GB", "launch", "1.5 times own allocations"),
+    "arena-16g": ("of 16 GB", "launch", "1.5 times own allocations"),
+    "arena-64g": ("of 64 GB", "launch", "1.5 times own allocations"),
+    "pool-64g": ("pieces of CUDA's pool of 64 GB", "launch", "1.5 times own allocations"),
+    "peers": ("pieces of 16 GB that another GPU can reach", "launch", "1.5 times own allocations"),
     "contexts": ("six contexts of one process, 20 launches each, one after the other", "process",
                  "< 8 s in all"),
     "startup": ("start-up and exit, one kernel", "process", "< 0.2 s"),
 }
 
 
+PIECES = ("arena-100m", "arena-1g", "arena-4g", "arena-16g", "arena-64g", "pool-64g", "peers")
 UNMEASURED = ("unselected", "training", "training-limit")  # no launch is measured
 
 
@@ -71,8 +80,13 @@ def at_least(value, bound):
     return None if value is None else value >= bound
 
 
-def judge(case, native, ours, ratio):
-    """Whether the target holds (None: cannot be said), and a remark."""
+def judge(case, native, ours, ratio, own):
+    """Whether the target holds (None: cannot be said), and a remark. `own`: added to a launch on allocations of its own."""
+    if case == "own":
+        return None, ""
+    if case in PIECES:
+        times = ratio_of(ours, own)
+        return (None, "") if times is None else (times <= 1.5, f"{times:.2f} times")
     if case == "small":
         return no_or(ours < 1.2e-3, at_least(ratio, 85)), ""
     most = {"small-3g": 2e-3, "small-30g": 2.5e-3, "different": 2.5e-3, "many-kernels": 3e-3}
@@ -149,9 +163,10 @@ def measured_enough(case, runs):
     return True
 
 
-def row(case, result):
-    """The cells of a case's line, as texts, and its notes."""
+def row(case, result, own=None):
+    """The cells of a case's line, as texts, and its notes. `own`: the runs of the case of that name."""
     title, basis, target = CASES[case]
+    target = target or "-"
     for word in ("failed", "skipped"):
         if word in result:
             return [title, "-", "-", "-", "-", target, word], [result[word]]
@@ -159,7 +174,7 @@ def row(case, result):
     native, ours, theirs = best(runs, "native", value), added(runs, "gpuprof", value), \
         added(runs, "ncu", value)
     ratio = ratio_of(theirs, ours)
-    held, remark = judge(case, native, ours, ratio)
+    held, remark = judge(case, native, ours, ratio, added(own or {}, "gpuprof", per_launch))
     if not measured_enough(case, runs):
         held, remark = False, "other launches were measured"
     verdict = {True: "yes", False: "no", None: "not judged"}[held]
@@ -193,7 +208,7 @@ def page(result):
     notes = []
     for case in CASES:
         if case in result["cases"]:
-            cells, said = row(case, result["cases"][case])
+            cells, said = row(case, result["cases"][case], result["cases"].get("own", {}).get("runs"))
             lines.append("| " + " | ".join(cells) + " |")
             if said:
                 notes.append(f"- {CASES[case][0]}: {'; '.join(said)}")
@@ -335,6 +350,8 @@ def sample():
         "sampled": ways(taken(1, 0.05, 20000), taken(1.6, 0.1, 20000, seen=20010, measured=15)),
         "torch": ways(taken(6, 0.01, 10), taken(8, 0.71, 10, seen=288, measured=288)),
         "torch-first": ways(taken(6, 0.5, 10), taken(8, 1.3, 10, seen=240, measured=240)),
+        "own": ways(taken(1, 0.003, launches), taken(2, 0.303, launches), taken(5, 0.8, 8)),
+        **{case: ways(taken(1, 0.003, launches), taken(2, 0.403, launches), taken(5, 0.8, 8)) for case in PIECES},
         "contexts": ways(taken(1.3, 0.01, 120), taken(4.3, 3, 120, seen=120, measured=120)),
         "startup": ways(taken(0.5, 0.0001, 1), taken(0.6, 0.01, 1), taken(2.5, 0.3, 1)),
         "bandwidth": {"gb_per_s": {"cuMemcpyDtoD": 4000.0, "copy": 3800.0}}}}
@@ -354,10 +371,11 @@ def self_test():
                             (1.5e-6, "1.50 us"), (-0.002, "-2.00 ms"), (None, "-")):
         expect(f"{seconds} as text", quantity_text(seconds), wanted)
     good = sample()
-    cells = {case: row(case, good["cases"][case])[0] for case in CASES}
+    own = good["cases"]["own"]["runs"]
+    cells = {case: row(case, good["cases"][case], own)[0] for case in CASES}
     expect("small", cells["small"][1:5], ["40.0 us a launch", "1000 us", "120 ms", "120"])
     for case in CASES:
-        verdict = "skipped" if case == "small-30g" else "yes"
+        verdict = {"small-30g": "skipped", "own": "not judged"}.get(case, "yes")
         expect(f"{case} held", cells[case][6].split(" (")[0], verdict)
     expect("unselected", cells["unselected"][2:5], ["50.0 ns", "250 ns", "5.0"])
     expect("start-up", cells["startup"][1:3], ["500 ms the process", "100.0 ms"])
@@ -365,7 +383,7 @@ def self_test():
     def verdict_with(case, way, key, value):
         changed = sample()
         changed["cases"][case]["runs"][way][0][key] = value
-        return row(case, changed["cases"][case])[0][6].split(" (")[0]
+        return row(case, changed["cases"][case], own)[0][6].split(" (")[0]
 
     expect("small is slow", verdict_with("small", "gpuprof", "loop", 0.8), "no")
     expect("ncu is fast", verdict_with("small", "ncu", "loop", 0.5), "no")
@@ -378,6 +396,8 @@ def self_test():
     expect("sampled is slow", verdict_with("sampled", "gpuprof", "wall", 2.2), "no")
     expect("torch is slow", verdict_with("torch", "gpuprof", "loop", 1.6), "no")
     expect("torch is slow at first", verdict_with("torch-first", "gpuprof", "loop", 1.6), "no")
+    expect("an arena is slow", verdict_with("arena-64g", "gpuprof", "loop", 0.46), "no")
+    expect("nothing to compare with", row("peers", good["cases"]["peers"])[0][6], "not judged")
     expect("contexts are slow", verdict_with("contexts", "gpuprof", "wall", 9), "no")
     expect("contexts without counters", verdict_with("contexts", "gpuprof", "measured", 12), "no")
     expect("start-up is slow", verdict_with("startup", "gpuprof", "wall", 1.4), "no")
@@ -401,7 +421,7 @@ def self_test():
            round(0.7 / 240, 6))
     figure = plot(good)
     xml.dom.minidom.parseString(figure)
-    expect("bars", figure.count('height="14"'), 19)
+    expect("bars", figure.count('height="14"'), 35)
     xml.dom.minidom.parseString(plot({"cases": {}}))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "page.md")

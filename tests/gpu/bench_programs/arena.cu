@@ -1,7 +1,8 @@
-/* arena [megabytes] [launches] [piece KB] [whole]: short kernels, alternately, on pieces of one allocation
- * of so many megabytes (1024; 300 launches; pieces of 1024 KB; each kernel a few times beforehand).
- * "whole": each piece is an allocation of its own, and the memory that is left is allocated beside
- * them. Every element of the pieces is checked. */
+/* arena [megabytes] [launches] [piece KB] [whole|pool|peers]: short kernels, alternately, on pieces of one
+ * allocation of so many megabytes (1024; 300 launches; pieces of 1024 KB; each kernel a few times
+ * beforehand). "whole": each piece is an allocation of its own, and the memory that is left is
+ * allocated beside them. "pool": the pieces come from CUDA's own pool, which keeps so much memory.
+ * "peers": two GPUs can reach each other's memory. Every element of the pieces is checked. */
 #include "bench.h"
 #include <stdint.h>
 #include <string.h>
@@ -52,20 +53,63 @@ __global__ void fill(uint32_t *y, uint32_t value)
     y[i] = value + (uint32_t)i;
 }
 
+/* A pool that has so many bytes, all of them free. */
+static void fill_pool(size_t bytes)
+{
+    cudaMemPool_t pool;
+    uint64_t all = UINT64_MAX;
+    void *whole;
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+    CHECK(cudaMallocAsync(&whole, bytes, 0));
+    CHECK(cudaFreeAsync(whole, 0));
+    CHECK(cudaStreamSynchronize(0));
+}
+
+static void reach_each_other(void)
+{
+    int count, can = 0;
+    CHECK(cudaGetDeviceCount(&count));
+    if (count > 1)
+        CHECK(cudaDeviceCanAccessPeer(&can, 0, 1));
+    if (!can) {
+        fprintf(stderr, "no two GPUs that reach each other\n");
+        exit(77);
+    }
+    for (int i = 1; i >= 0; i--) {
+        CHECK(cudaSetDevice(i));
+        CHECK(cudaDeviceEnablePeerAccess(1 - i, 0));
+    }
+}
+
 int main(int argc, char **argv)
 {
     size_t megabytes = argc > 1 ? strtoul(argv[1], NULL, 10) : 1024;
     int launches = argc > 2 ? atoi(argv[2]) : 300;
     size_t bytes = (argc > 3 ? strtoul(argv[3], NULL, 10) : 1024) << 10;
-    bool whole = argc > 4 && !strcmp(argv[4], "whole");
-    char *base;
+    const char *how = argc > 4 ? argv[4] : "";
+    const bool whole = !strcmp(how, "whole"), pool = !strcmp(how, "pool");
+    char *base = NULL;
     N = bytes / 4;
     if ((megabytes << 20) / PIECES < 2 * bytes)
         bytes = ((megabytes << 20) / PIECES / 2) / 1024 * 1024, N = bytes / 4;
-    CHECK(cudaMalloc(&base, (megabytes << 20) - (whole ? PIECES * bytes : 0)));
+    if (!strcmp(how, "peers"))
+        reach_each_other();
+    size_t free_bytes, all_bytes;
+    CHECK(cudaMemGetInfo(&free_bytes, &all_bytes));
+    if (megabytes > free_bytes >> 20) {
+        fprintf(stderr, "%zu MB are wanted, %zu MB are free\n", megabytes, free_bytes >> 20);
+        return 77;
+    }
+    if (pool)
+        fill_pool(megabytes << 20);
+    else
+        CHECK(cudaMalloc(&base, (megabytes << 20) - (whole ? PIECES * bytes : 0)));
     for (int i = 0; i < PIECES; i++) {
         if (whole)
             CHECK(cudaMalloc(&pieces[i].at, bytes));
+        else if (pool)
+            CHECK(cudaMallocAsync(&pieces[i].at, bytes, 0));
         else
             pieces[i].at = (uint32_t *)(base + ((megabytes << 20) / PIECES * i) / 512 * 512);
         fill<<<N / BLOCK, BLOCK>>>(pieces[i].at, i);

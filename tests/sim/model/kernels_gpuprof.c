@@ -113,6 +113,7 @@ struct search {
     const struct gp_range *ranges;
     uint32_t *marks, *list;
     const uint32_t *high;
+    uint64_t *led;
     struct gp_answer *answer;
     uint32_t round;
     bool wrong_index, wrong_count;
@@ -131,7 +132,10 @@ static enum gpusim_outcome open_search(struct gpusim_grid *grid, struct search *
     s->marks = gpusim_grid_memory(grid, s->table->marks, s->table->count * sizeof(*s->marks));
     s->list = gpusim_grid_memory(grid, s->table->list, s->table->count * sizeof(*s->list));
     s->high = gpusim_grid_memory(grid, s->table->high, GP_HIGH_HALVES / 8);
-    if (!s->ranges || !s->marks || !s->list || !s->high)
+    s->led = NULL;
+    if (s->table->led)
+        s->led = gpusim_grid_memory(grid, s->table->led, GP_MOST_LED * sizeof(*s->led));
+    if (!s->ranges || !s->marks || !s->list || !s->high || (s->table->led && !s->led))
         return GPUSIM_ILLEGAL_ADDRESS;
     for (uint64_t i = 0; i < s->table->count; i++) {
         const struct gp_range *r = &s->ranges[i];
@@ -159,6 +163,15 @@ static void found(const struct search *s, uint64_t range)
     s->list[s->answer->found++] = index;
 }
 
+static void note_led(const struct search *s, uint64_t address)
+{
+    if (!s->led || s->answer->led > GP_MOST_LED)
+        return;
+    if (s->answer->led < GP_MOST_LED)
+        s->led[s->answer->led] = address;
+    s->answer->led++;
+}
+
 static void look_up(const struct search *s, uint64_t address)
 {
     uint64_t low = 0, high = s->table->count;
@@ -177,6 +190,8 @@ static void look_up(const struct search *s, uint64_t address)
     }
     if (address <= s->ranges[low].end)
         found(s, low);
+    if (address < s->ranges[low].end && s->ranges[low].end - s->ranges[low].start >= GP_LARGE_BYTES)
+        note_led(s, address);
     if (low > 0 && s->ranges[low].start == address && s->ranges[low - 1].end == address)
         found(s, low - 1);
 }

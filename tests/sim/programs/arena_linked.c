@@ -19,9 +19,11 @@
  * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
  * kernels of the second one write to the arena of the first, which they have from parameters or
  * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
+ * In the case "graphs" launches, fills and copies are nodes of graphs.
  * In the case "random" pieces are given back and others cut there, launches begin in the
- * middle of pieces, and write behind all that they have written, or now and then far away, by
- * numbers in memory; the number of launches is printed, too. Prints a digest of all pieces.
+ * middle of pieces, have addresses of others from memory, and write behind all that they have
+ * written, or now and then far away, by numbers in memory; the number of launches is printed, too.
+ * Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +31,7 @@
 
 #include "programs/cases.h"
 #include "programs/linked.h"
+#include "programs/nodes.h"
 #include "programs/snippets.h"
 
 enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
@@ -339,6 +342,97 @@ static void streams(void)
     end(&a);
 }
 
+/* ---- graphs ---- */
+
+enum { NODES = 14, ROUNDS = 16 };
+
+struct graph_node {
+    enum { SCALES, ADDS, FILLS, COPIES } kind;
+    unsigned to, from[2];
+};
+
+static CUgraphNode add_node(CUgraph graph, const struct arena *a, const struct graph_node *n,
+                            const CUgraphNode *after)
+{
+    const struct piece *to = &a->pieces[n->to];
+    const struct piece *from[] = {&a->pieces[n->from[0]], &a->pieces[n->from[1]]};
+    unsigned words = n->kind == SCALES ? to->words : 100, factor = 3, shift = 1;
+    void *scale[] = {(void *)&to->at, &words, &factor, &shift};
+    void *add[] = {(void *)&from[0]->at, (void *)&from[1]->at, (void *)&to->at, &words};
+    CUDA_KERNEL_NODE_PARAMS kernel =
+        kernel_node(n->kind == SCALES ? of[gpu].scale : of[gpu].add, (words + 127) / 128, 128,
+                    n->kind == SCALES ? scale : add);
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = to->at, .value = 5, .elementSize = 4, .width = words, .height = 1};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = from[0]->at,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = to->at,
+                          .WidthInBytes = 4 * (size_t)words,
+                          .Height = 1,
+                          .Depth = 1};
+    CUgraphNode node;
+
+    if (n->kind == FILLS)
+        MUST(cuGraphAddMemsetNode(&node, graph, after, after != NULL, &fill, of[gpu].context));
+    else if (n->kind == COPIES)
+        MUST(cuGraphAddMemcpyNode(&node, graph, after, after != NULL, &copy, of[gpu].context));
+    else
+        MUST(cuGraphAddKernelNode(&node, graph, after, after != NULL, &kernel));
+    return node;
+}
+
+static void expect_node(struct arena *a, const struct graph_node *n)
+{
+    struct piece *to = &a->pieces[n->to];
+    const uint32_t *x = a->pieces[n->from[0]].expected, *y = a->pieces[n->from[1]].expected;
+
+    for (unsigned k = 0; k < (n->kind == SCALES ? to->words : 100); k++)
+        to->expected[k] = n->kind == SCALES  ? 3 * to->expected[k] + 1
+                          : n->kind == ADDS  ? x[k] + y[k] + to->expected[k]
+                          : n->kind == FILLS ? 5
+                                             : x[k];
+}
+
+/* Graphs of kernels, fills and copies on pieces, other launches between them. */
+static void graphs(void)
+{
+    struct arena a;
+    struct graph_node nodes[2][NODES];
+    CUgraphExec exec[2];
+
+    begin(&a, PARTS, 12);
+    for (int g = 0; g < 2; g++) {
+        CUgraph graph;
+        CUgraphNode last = NULL;
+        MUST(cuGraphCreate(&graph, 0));
+        for (int i = 0; i < NODES; i++) {
+            struct graph_node *n = &nodes[g][i];
+            *n = (struct graph_node){i % 5 == 3   ? FILLS
+                                     : i % 7 == 5 ? COPIES
+                                     : chance(2)  ? SCALES
+                                                  : ADDS,
+                                     chance(PIECES),
+                                     {chance(PIECES), chance(PIECES)}};
+            if (n->kind == COPIES)
+                n->from[0] = (n->to + 1) % PIECES;
+            last = add_node(graph, &a, n, last ? &last : NULL);
+        }
+        MUST(cuGraphInstantiateWithFlags(&exec[g], graph, 0));
+        MUST(cuGraphDestroy(graph));
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuGraphLaunch(exec[i % 2], NULL));
+        for (int k = 0; k < NODES; k++)
+            expect_node(&a, &nodes[i % 2][k]);
+        if (i % 3 == 2)
+            launch_any(&a, 0, PIECES, NULL);
+    }
+    for (int g = 0; g < 2; g++)
+        MUST(cuGraphExecDestroy(exec[g]));
+    end(&a);
+}
+
 static void freed(void)
 {
     struct arena a;
@@ -536,39 +630,6 @@ static void scatter_at_random(struct arena *a, bool far)
     *(apart ? &a->far[away] : behind ? &other->expected[70] : &p->expected[k]) += 3;
 }
 
-static void at_random(void)
-{
-    static struct arena a;
-    bool taken[40 + 3 * PIECES] = {false};
-    unsigned launches = 0;
-    struct piece part;
-
-    begin(&a, PARTS, 12);
-    for (int i = 0; i < PIECES; i++)
-        cut_anew(&a, &a.pieces[i], taken);
-    for (int i = 0; i < STEPS; i++, launches++) {
-        if (!chance(15))
-            cut_anew(&a, &a.pieces[1 + chance(PIECES - 1)], taken);
-        if (!chance(20))
-            copy_any(&a);
-        switch (chance(4)) {
-        case 0:
-            scatter_at_random(&a, !chance(60));
-            break;
-        case 1:
-            part = part_of(&a.pieces[1 + chance(PIECES - 1)]);
-            launch_scale(&part, part.words, 1 + chance(2), NULL);
-            break;
-        default:
-            launch_any(&a, 1, PIECES - 1, NULL);
-        }
-        if (!chance(50))
-            MUST(cuCtxSynchronize());
-    }
-    end(&a);
-    printf("launches: %u\n", launches);
-}
-
 /* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
  * part. */
 enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
@@ -589,6 +650,43 @@ static void launch_through(CUdeviceptr table, struct piece *p, struct piece *to)
         p->expected[k] = 2 * p->expected[k] + 1;
     if (to)
         to->expected[90] += 3;
+}
+
+static void at_random(void)
+{
+    static struct arena a;
+    bool taken[40 + 3 * PIECES] = {false};
+    unsigned launches = 0;
+    struct piece part;
+
+    begin(&a, PARTS, 12);
+    for (int i = 0; i < PIECES; i++)
+        cut_anew(&a, &a.pieces[i], taken);
+    for (int i = 0; i < STEPS; i++, launches++) {
+        if (!chance(15))
+            cut_anew(&a, &a.pieces[1 + chance(PIECES - 1)], taken);
+        if (!chance(20))
+            copy_any(&a);
+        switch (chance(5)) {
+        case 4:
+            launch_through(a.base + TABLE, &a.pieces[1 + chance(PIECES - 1)],
+                           chance(3) ? &a.pieces[1 + chance(PIECES - 1)] : NULL);
+            break;
+        case 0:
+            scatter_at_random(&a, !chance(60));
+            break;
+        case 1:
+            part = part_of(&a.pieces[1 + chance(PIECES - 1)]);
+            launch_scale(&part, part.words, 1 + chance(2), NULL);
+            break;
+        default:
+            launch_any(&a, 1, PIECES - 1, NULL);
+        }
+        if (!chance(50))
+            MUST(cuCtxSynchronize());
+    }
+    end(&a);
+    printf("launches: %u\n", launches);
 }
 
 /* Every other launch loads an address: of no memory, or now and then of another piece or of another
@@ -729,6 +827,8 @@ int main(int argc, char **argv)
         beside(which + 7);
     else if (!strcmp(which, "streams"))
         streams();
+    else if (!strcmp(which, "graphs"))
+        graphs();
     else if (!strcmp(which, "short"))
         short_of_memory();
     else if (!strcmp(which, "random"))
