@@ -249,9 +249,6 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
 /* A launch with the last address may write all that lies behind it. */
 static bool has_last_address(const struct gp_snapshot *s, const struct gp_divided *d)
 {
-    for (unsigned i = 0; i < s->led.count; i++)
-        if (s->led.of[i].in == d && divided_is_last(d, s->led.of[i].from))
-            return true;
     for (unsigned i = 0; i < s->addresses.count; i++)
         if (s->addresses.of[i].in == d && divided_is_last(d, s->addresses.of[i].value))
             return true;

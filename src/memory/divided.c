@@ -100,13 +100,6 @@ uint64_t divided_near_end(const struct gp_divided *d)
     return end < d->end ? end : d->end;
 }
 
-void divided_reach(struct gp_divided *d, uint64_t address)
-{
-    pthread_mutex_lock(&lock);
-    reach_to(d, address);
-    pthread_mutex_unlock(&lock);
-}
-
 bool divided_is_last(const struct gp_divided *d, uint64_t address)
 {
     pthread_mutex_lock(&lock);

@@ -401,8 +401,6 @@ bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *chang
                         struct gp_reason *why);
 /* The end of the near part, where the memory is divided as the launches so far have shown. */
 uint64_t divided_near_end(const struct gp_divided *d);
-/* A launch has had the address, from memory: the near part reaches beyond it. */
-void divided_reach(struct gp_divided *d, uint64_t address);
 /* True for the last address that launches have had in it. */
 bool divided_is_last(const struct gp_divided *d, uint64_t address);
 /* True where there is a far part, whose digests are right but for launches that write where nobody

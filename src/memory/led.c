@@ -12,6 +12,11 @@
 #define MOST_FOUND (GP_MOST_PARTS / 2)
 #define MOST_ROUNDS 8
 #define MOST_OF_PART ((uint64_t)128 << 20)
+/* Numbers that are no addresses look like some, as two in a row of 32 bits: 32736, 32737. In the
+ * far part of an allocation, of which no launch has had an address, these are most: there an
+ * address is aligned as allocators align, and little is saved behind it. */
+#define FAR_ALIGNMENT 256
+#define MOST_OF_FAR ((uint64_t)1 << 20)
 
 struct leads {
     struct gp_snapshot *s;
@@ -87,9 +92,11 @@ static void take_ranges(struct leads *l)
 static void take_part(struct leads *l, struct gp_divided *d, uint64_t from)
 {
     struct gp_plan *led = &l->s->led;
-    const uint64_t end = divided_piece_end(d, from);
-    const uint64_t to = end - from > MOST_OF_PART ? from + MOST_OF_PART : end;
-    divided_reach(d, from);
+    const bool far = from >= divided_near_end(d);
+    const uint64_t end = divided_piece_end(d, from), most = far ? MOST_OF_FAR : MOST_OF_PART;
+    const uint64_t to = end - from > most ? from + most : end;
+    if (far && from % FAR_ALIGNMENT)
+        return;
     for (unsigned i = 0; i < led->count; i++) {
         struct gp_write_part *p = &led->of[i];
         if (p->in != d || from >= p->to || to < p->from)

@@ -389,7 +389,7 @@ bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
     if (plan->count)
         qsort(plan->of, plan->count, sizeof(*plan->of), by_address);
     join_touching(plan);
-    while (well && plan->count > GP_FEW_PARTS)
+    while (well && !led->count && plan->count > GP_FEW_PARTS)
         well = join_nearest(plan);
     return well;
 }
