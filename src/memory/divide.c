@@ -246,18 +246,9 @@ bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
     return divide_check_before(s, why);
 }
 
-/* A launch with the last address may write all that lies behind it. */
-static bool has_last_address(const struct gp_snapshot *s, const struct gp_divided *d)
-{
-    for (unsigned i = 0; i < s->addresses.count; i++)
-        if (s->addresses.of[i].in == d && divided_is_last(d, s->addresses.of[i].value))
-            return true;
-    return false;
-}
-
 static bool near_will_do(const struct gp_snapshot *s, const struct gp_divided *d)
 {
-    return s->near_will_do && divided_has_far(d) && !has_last_address(s, d);
+    return s->near_will_do && divided_has_far(d);
 }
 
 /* A write to the far part that nobody expects is found with the batch, if not before. */

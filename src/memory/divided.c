@@ -15,10 +15,6 @@
 #define MOST_CUTS 65536
 /* Allocations that are remembered in a context. */
 #define MOST_DIVIDED 256
-/* Bytes of the near part behind the last address that a launch has had: an eighth of the
- * allocation, and no more than that. */
-#define MOST_MARGIN ((uint64_t)256 << 20)
-#define MARGIN_OF 8
 
 /* The lock is of the list of all, and of its cuts. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,60 +53,37 @@ void divided_set_pending(struct gp_divided *d, bool pending)
 
 /* ---- the near part --------------------------------------------------------------------------- */
 
+static uint64_t unit_of(const struct gp_divided *d, uint64_t address)
+{
+    return address > d->first ? (address - d->first) / GP_UNIT_BYTES : 0;
+}
+
+/* An address at the end, behind the last whole unit, is of no matter. */
 static void reach_to(struct gp_divided *d, uint64_t address)
 {
-    d->last = address > d->last ? address : d->last;
+    const uint64_t unit = unit_of(d, address);
+    if (unit < d->units && near_add(&d->near, unit))
+        d->grew = true;
 }
 
-static uint64_t near_end(const struct gp_divided *d)
+uint64_t divided_near_end(const struct gp_divided *d, uint64_t address)
 {
-    const uint64_t part = (d->end - d->start) / MARGIN_OF;
-    const uint64_t end = d->last + (part < MOST_MARGIN ? part : MOST_MARGIN);
-    return end > d->near_to ? end : d->near_to;
-}
-
-static uint64_t near_units(const struct gp_divided *d)
-{
-    const uint64_t end = near_end(d);
-    const uint64_t units =
-        end > d->first ? (end - d->first + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES : 0;
-    return units < d->units ? units : d->units;
-}
-
-/* The first so many units are not all that were found changed. */
-static void grow_near(struct gp_divided *d, uint64_t units)
-{
-    const uint64_t end = d->first + units * GP_UNIT_BYTES;
-    d->near_to = end > d->near_to ? end : d->near_to;
-}
-
-static uint64_t near_units_now(const struct gp_divided *d)
-{
+    uint64_t from = unit_of(d, address), to;
+    const uint64_t unit = from;
     pthread_mutex_lock(&lock);
-    const uint64_t units = near_units(d);
+    const bool near = near_next(&d->near, &from, &to) && from == unit;
     pthread_mutex_unlock(&lock);
-    return units;
-}
-
-uint64_t divided_near_end(const struct gp_divided *d)
-{
-    pthread_mutex_lock(&lock);
-    const uint64_t end = near_end(d);
-    pthread_mutex_unlock(&lock);
-    return end < d->end ? end : d->end;
-}
-
-bool divided_is_last(const struct gp_divided *d, uint64_t address)
-{
-    pthread_mutex_lock(&lock);
-    const bool last = address >= d->last;
-    pthread_mutex_unlock(&lock);
-    return last;
+    if (!near)
+        return address;
+    return to < d->units ? d->first + to * GP_UNIT_BYTES : d->end;
 }
 
 bool divided_has_far(const struct gp_divided *d)
 {
-    return d->far_known && near_units_now(d) < d->units;
+    pthread_mutex_lock(&lock);
+    const bool has_far = !d->grew && !near_holds(&d->near, 0, d->units);
+    pthread_mutex_unlock(&lock);
+    return d->far_known && has_far;
 }
 
 /* ---- writes that are no launch's ------------------------------------------------------------- */
@@ -129,8 +102,7 @@ static void forget_one(struct gp_divided *d, enum change change)
     if (change != FREED)
         return;
     d->cut_count = 0; /* others come to lie there */
-    d->last = d->start;
-    d->near_to = 0;
+    near_begin(&d->near, d->units);
 }
 
 /* Forgets the contents of those that are meant, where they lie; true where launches wait for the
@@ -208,7 +180,9 @@ static bool is_near(uint64_t address, uint64_t bytes)
     pthread_mutex_lock(&lock);
     DL_FOREACH(all, d)
     {
-        near = near && (!overlaps(d, address, 1) || address + bytes <= near_end(d));
+        near = near &&
+               (!overlaps(d, address, 1) ||
+                near_holds(&d->near, unit_of(d, address), unit_of(d, address + bytes - 1) + 1));
     }
     pthread_mutex_unlock(&lock);
     return near;
@@ -397,9 +371,9 @@ static struct gp_divided *add(const struct gp_snapshot *s, const struct gp_range
     d->owner = s;
     d->start = range->start;
     d->end = range->end;
-    d->last = range->start;
     d->first = (range->start + GP_UNIT_BYTES - 1) / GP_UNIT_BYTES * GP_UNIT_BYTES;
     d->units = (range->end - d->first) / GP_UNIT_BYTES;
+    near_begin(&d->near, d->units);
     DL_APPEND(all, d);
     return d;
 }
@@ -549,18 +523,46 @@ void digests_free(struct gp_digests *g, bool context_alive)
     memset(g, 0, sizeof(*g));
 }
 
-static CUresult start_check(struct gp_snapshot *s, struct gp_divided *d)
+/* The units that a check reads. */
+struct stretch {
+    uint64_t from, to;
+};
+
+static CUresult check_stretch(struct gp_snapshot *s, const struct gp_divided *d, struct stretch of)
+{
+    uint64_t first = d->first + of.from * GP_UNIT_BYTES, units = of.to - of.from;
+    CUdeviceptr digests = d->digests + of.from * sizeof(uint64_t);
+    CUdeviceptr bits = s->digests.bits + of.from / 32 * sizeof(uint32_t);
+    void *arguments[] = {&first, &units, &digests, &bits, &s->digests.answer};
+    return own_kernel_start(&s->own, &s->own.check_digests, units, arguments);
+}
+
+/* The next stretch of the near part, or of all. */
+static bool next_stretch(const struct gp_divided *d, bool near, struct stretch *at)
+{
+    const bool is_first = at->to == 0;
+    at->from = at->to;
+    at->to = d->units;
+    if (!near)
+        return is_first && d->units > 0;
+    pthread_mutex_lock(&lock);
+    const bool any = near_next(&d->near, &at->from, &at->to);
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, bool near)
 {
     struct gp_digests *g = &s->digests;
-    const size_t words = (g->checked + 31) / 32;
+    struct stretch at = {0, 0};
+    const size_t words = (d->units + 31) / 32;
     const CUdeviceptr changed = g->answer + offsetof(struct gp_digests_answer, changed);
-    void *arguments[] = {&d->first, &g->checked, &d->digests, &g->bits, &g->answer};
     CUresult result = gp_cuda.cuMemsetD32Async(g->bits, 0, words, s->own.stream);
     if (result == CUDA_SUCCESS)
         result = gp_cuda.cuMemsetD32Async(changed, 0, 1, s->own.stream);
-    return result == CUDA_SUCCESS
-               ? own_kernel_start(&s->own, &s->own.check_digests, g->checked, arguments)
-               : result;
+    while (result == CUDA_SUCCESS && next_stretch(d, near, &at))
+        result = check_stretch(s, d, at);
+    return result;
 }
 
 static CUresult fetch_check(struct gp_snapshot *s, struct gp_digests_answer *answer)
@@ -581,22 +583,27 @@ static CUresult fetch_check(struct gp_snapshot *s, struct gp_digests_answer *ans
 static void take_far_changes(const struct gp_snapshot *s, struct gp_divided *d)
 {
     const uint32_t *bits = s->digests.host_bits;
-    uint64_t units = d->units;
-    while (units && !(bits[(units - 1) / 32] >> (units - 1) % 32 & 1))
-        units--;
     pthread_mutex_lock(&lock);
-    if (units > near_units(d))
-        grow_near(d, units);
+    for (uint64_t u = 0; u < d->units; u++) {
+        if (u % 32 == 0 && !bits[u / 32])
+            u += 31;
+        else if (bits[u / 32] >> u % 32 & 1)
+            near_add_changed(&d->near, u);
+    }
     pthread_mutex_unlock(&lock);
 }
 
-static bool check(struct gp_snapshot *s, struct gp_divided *d, bool *changed, struct gp_reason *why)
+static bool check(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
+                  struct gp_reason *why)
 {
     struct gp_digests_answer answer = {0};
     const double began = gp_clock_seconds();
+    *changed = false;
+    s->digests.checked = d->units;
     if (!driver_worked(make_digests(d), why) ||
         !driver_worked(make_bits(&s->digests, s->digests.checked), why) ||
-        !driver_worked(make_answer(&s->digests), why) || !driver_worked(start_check(s, d), why) ||
+        !driver_worked(make_answer(&s->digests), why) ||
+        !driver_worked(start_check(s, d, near), why) ||
         !driver_worked(fetch_check(s, &answer), why))
         return false;
     *changed = answer.changed != 0;
@@ -608,25 +615,22 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why)
 {
     const bool was_known = d->far_known;
-    *changed = false;
-    s->digests.checked = d->units;
     d->far_known = true; /* as of now: a write may come beside the check */
     any_checked = true;
-    if (!check(s, d, changed, why)) {
+    if (!check(s, d, false, changed, why)) {
         d->far_known = false;
         return false;
     }
     if (*changed && was_known)
         take_far_changes(s, d);
+    d->grew = false;
     return true;
 }
 
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                         struct gp_reason *why)
 {
-    *changed = false;
-    s->digests.checked = near_units_now(d);
-    return check(s, d, changed, why);
+    return check(s, d, true, changed, why);
 }
 
 /* Seconds that checks may take: at first, and for each launch that asks. */

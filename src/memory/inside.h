@@ -331,6 +331,26 @@ bool reached_is_watched(const struct gp_reached *reached, size_t index);
 /* ---- divided memory (divided.c) -------------------------------------------------------------- */
 
 /* An allocation that a program may divide (memory/divided.h). */
+/* ---- its near part (near.c) ---- */
+
+#define GP_NEAR_BLOCKS 8192u
+/* Units of an allocation, from 0 on. */
+struct gp_near {
+    uint64_t units, block; /* of all, and of a block */
+    uint64_t bits[GP_NEAR_BLOCKS / 64];
+};
+
+/* Nothing is near. */
+void near_begin(struct gp_near *near, uint64_t units);
+/* A launch has had an address in the unit. True where more is near than before. */
+bool near_add(struct gp_near *near, uint64_t unit);
+/* A change was found there. */
+void near_add_changed(struct gp_near *near, uint64_t unit);
+/* The next stretch of near units from *from on; false where there is none. */
+bool near_next(const struct gp_near *near, uint64_t *from, uint64_t *to);
+/* Whether all units from `from` to before `to` are near. */
+bool near_holds(const struct gp_near *near, uint64_t from, uint64_t to);
+
 struct gp_divided {
     const struct gp_snapshot *owner;
     uint64_t start, end;   /* of the allocation */
@@ -338,9 +358,9 @@ struct gp_divided {
     uint64_t *cuts;        /* addresses of its inside that launches have had, in order */
     size_t cut_count, cut_capacity;
     CUdeviceptr digests; /* uint64_t by unit; 0: not made yet */
-    /* The near part goes from the start to some way behind the last address that a launch has had,
-     * and holds all changes that were found behind that. The far part is the rest. */
-    uint64_t last, near_to;
+    struct gp_near near; /* the far part is the rest */
+    bool grew;           /* the near part, since the whole was checked: a launch may have written
+                          * anywhere behind its new address */
     /* Other threads read these, and set the first two to false. */
     atomic_bool known;     /* the digests are those of its contents, but for the far part */
     atomic_bool far_known; /* and there, as far as launches write as is expected */
@@ -399,10 +419,9 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
 /* Brings the digests of its near part up to date, where the whole was checked before. */
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                         struct gp_reason *why);
-/* The end of the near part, where the memory is divided as the launches so far have shown. */
-uint64_t divided_near_end(const struct gp_divided *d);
-/* True for the last address that launches have had in it. */
-bool divided_is_last(const struct gp_divided *d, uint64_t address);
+/* The end of the near part that the address lies in; the address itself where it lies in the far
+ * part. */
+uint64_t divided_near_end(const struct gp_divided *d, uint64_t address);
 /* True where there is a far part, whose digests are right but for launches that write where nobody
  * expects it: a check of the whole shows these. */
 bool divided_has_far(const struct gp_divided *d);

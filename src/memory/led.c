@@ -39,7 +39,7 @@ static void search_in(struct leads *l, uint64_t from, uint64_t to, uint64_t star
 /* Behind the near part no launch has had any address. */
 static void search_piece(struct leads *l, const struct gp_divided *d, uint64_t from, uint64_t to)
 {
-    const uint64_t near = divided_near_end(d);
+    const uint64_t near = divided_near_end(d, from);
     search_in(l, from, to < near ? to : near, d->start);
 }
 
@@ -92,7 +92,7 @@ static void take_ranges(struct leads *l)
 static void take_part(struct leads *l, struct gp_divided *d, uint64_t from)
 {
     struct gp_plan *led = &l->s->led;
-    const bool far = from >= divided_near_end(d);
+    const bool far = divided_near_end(d, from) == from;
     const uint64_t end = divided_piece_end(d, from), most = far ? MOST_OF_FAR : MOST_OF_PART;
     const uint64_t to = end - from > most ? from + most : end;
     if (far && from % FAR_ALIGNMENT)
