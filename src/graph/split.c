@@ -142,7 +142,9 @@ static CUresult launch_other(const struct split *s, unsigned index, CUstream str
         gp_launch_series_writes(stream, 0, 0);
     else if (w.base && w.bytes.end > w.bytes.start)
         gp_launch_series_writes(stream, w.bytes.start, w.bytes.end - w.bytes.start);
-    return launch_part(s, s->parts[index], stream);
+    const CUresult result = launch_part(s, s->parts[index], stream);
+    gp_launch_series_written();
+    return result;
 }
 
 static CUresult launch_node(struct split *s, unsigned index)

@@ -1074,6 +1074,10 @@ void contexts_end(bool read);
  * which its parameters lead; else, and for NULL, all of it. True where held launches reach some of
  * that: these are to be drained before. */
 bool launch_writes_held(const struct gp_launch *call);
+/* Acts as gp_launch_before_write and gp_launch_after_write, with the gate locked. False where the
+ * write is not followed: then launches that need the memory are to be drained. */
+bool launch_follows_write(CUdeviceptr to, uint64_t bytes, CUstream stream);
+void launch_followed_write(void);
 /* Makes the passes of held launches that need memory as it is: divided memory is about to be
  * written, maybe that of another GPU. The gate is locked. (measure.c) */
 void drain_before_write(struct gp_context *c);

@@ -453,8 +453,15 @@ static void drain_in_series(CUstream stream)
 
 void gp_launch_series_writes(CUstream stream, CUdeviceptr to, uint64_t bytes)
 {
-    if (series == OWN_RUN && (bytes ? gp_divided_is_written(to, bytes) : launch_writes_held(NULL)))
+    if (series != OWN_RUN || launch_follows_write(to, bytes, stream))
+        return;
+    if (bytes ? gp_divided_is_written(to, bytes) : launch_writes_held(NULL))
         drain_in_series(stream);
+}
+
+void gp_launch_series_written(void)
+{
+    launch_followed_write();
 }
 
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why)

@@ -58,6 +58,8 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
 void gp_launch_series_is_own_run(void);
 /* Other work is about to be launched into the stream, which writes so many bytes; 0: any memory. */
 void gp_launch_series_writes(CUstream stream, CUdeviceptr to, uint64_t bytes);
+/* And is launched. */
+void gp_launch_series_written(void);
 /* True when all that was launched in the stream's context ends within the bounded wait. */
 bool gp_launch_series_rests(CUstream stream);
 void gp_launch_series_ends(void);

@@ -125,7 +125,7 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     reach.work = gp_mix(m->member.run.work, reach.shape);
     reach.may_be_held = !user_settings.at_once && m->context->collection->most > 1 &&
                         m->context->collection->facts.session;
-    reach.may_save_parts = writes != GP_WRITES_ANYWHERE;
+    reach.writes_anywhere = writes == GP_WRITES_ANYWHERE;
     reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS;
     return reach;
 }

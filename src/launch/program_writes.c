@@ -33,21 +33,28 @@ static void forget(void)
     followed = NULL;
 }
 
-static bool follow(const struct write *w)
+/* The gate is locked. */
+static bool follow_here(const struct write *w)
 {
     enum gp_passed_over why;
-    if (!w->bytes || gp_captures() > 0 || !gp_session_measures() || !gp_gate_lock_in_time())
-        return false;
     const struct gp_context *c = stream_context(w->stream, &why);
     struct gp_followed_write *write = malloc(sizeof(*write));
     const bool saved = write && c && c->snapshot && !c->busy && !c->dead && gp_captures() == 0 &&
                        gp_snapshot_follow_write(c->snapshot, w->to, w->bytes, w->stream, write);
-    gp_gate_unlock();
     if (saved)
         followed = write;
     else
         free(write);
     return saved;
+}
+
+static bool follow(const struct write *w)
+{
+    if (!w->bytes || gp_captures() > 0 || !gp_session_measures() || !gp_gate_lock_in_time())
+        return false;
+    const bool is_followed = follow_here(w);
+    gp_gate_unlock();
+    return is_followed;
 }
 
 static void follow_at_work(void *write)
@@ -81,6 +88,19 @@ void gp_launch_after_write(void)
     succession_broken();
     if (followed)
         gp_run_internal_work(follow_behind, NULL);
+}
+
+bool launch_follows_write(CUdeviceptr to, uint64_t bytes, CUstream stream)
+{
+    const struct write w = {.to = to, .bytes = bytes, .stream = stream};
+    forget();
+    return bytes && gp_divided_is_there(to) && follow_here(&w);
+}
+
+void launch_followed_write(void)
+{
+    if (followed)
+        follow_behind(NULL);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */

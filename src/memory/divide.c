@@ -178,9 +178,10 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.work = launch->work;
     s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
-    const bool plans = s->divided_count && launch->may_save_parts && all_noted && led_known &&
-                       plan_parts(s, false, &s->plan);
-    const bool known = writes_are_known(&s->learned, &s->addresses);
+    s->addresses.anywhere = launch->writes_anywhere;
+    const bool plans = s->divided_count && all_noted && led_known &&
+                       !(launch->writes_anywhere && known_only) && plan_parts(s, false, &s->plan);
+    const bool known = !launch->writes_anywhere && writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
     s->saves_whole = plans && !sure && (known || !known_only) && whole_is_cheap(s);
     s->saves_wide = plans && !sure && !s->saves_whole && plan_parts(s, true, &s->wide);

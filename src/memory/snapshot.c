@@ -332,7 +332,7 @@ bool gp_snapshot_reaches_other_gpus(const struct gp_snapshot *s)
 
 bool gp_snapshot_led_further(const struct gp_snapshot *s)
 {
-    return s->reached.roots < s->reached.count;
+    return s->reached.roots < s->reached.count || s->led.count > 0;
 }
 
 bool gp_snapshot_is_short(const struct gp_snapshot *s)

@@ -39,8 +39,8 @@ struct gp_reach {
     uint64_t kernel, work;
     uint64_t shape;       /* a number for its kernel and its shape */
     bool may_be_held;     /* and verified with its batch, as far as is known now */
-    bool may_save_parts;  /* where it writes depends on nothing but its parameters and its memory */
-    bool writes_by_input; /* and on its memory indeed */
+    bool writes_anywhere; /* nobody knows on what it depends where it writes */
+    bool writes_by_input; /* it depends on its memory */
 };
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,

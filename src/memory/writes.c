@@ -10,6 +10,8 @@
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes.
+ * - Of a kernel of which nobody knows on what it depends where it writes, whole pieces are planned,
+ *   however large, up to the end of the near part: a replay may write to others of its words.
  * - A launch like none before is taken to be as those of its shape; and where there are none, to
  * write to the pieces of all its addresses. */
 #include "memory/inside.h"
@@ -285,7 +287,7 @@ bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
 /* The parts from one address on. */
 static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          const struct gp_kernel_writes *k, const struct gp_address *p,
-                         uint64_t least, bool by_input)
+                         uint64_t least, const struct gp_addresses *a)
 {
     const struct gp_divided *d = p->in;
     const uint64_t end = divided_piece_end(d, p->value), piece = end - p->value;
@@ -293,6 +295,10 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
     uint64_t written = 0;
     bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
                 (!least || add_part(plan, d, p->value, p->value + least));
+    if (a->anywhere) {
+        const uint64_t near = divided_near_end(d, p->value);
+        well = well && add_part(plan, d, p->value, end < near ? end : near);
+    }
     for (unsigned i = 0; w && i < w->count && well; i++) {
         const struct gp_write_run *r = &w->runs[i];
         if (r->offset != p->offset)
@@ -300,7 +306,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
         well = add_part(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
         written += (uint64_t)(r->to - r->from);
     }
-    if (written ? written > piece / 2 || by_input
+    if (written ? written > piece / 2 || a->by_input
                 : kernel_writes(k, p->offset) && piece <= MOST_OF_UNKNOWN)
         well = well && add_part(plan, d, p->value, end);
     return well;
@@ -379,7 +385,7 @@ bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
     bool well = true;
     plan->count = 0;
     for (unsigned i = 0; i < a->count && well; i++)
-        well = plan_address(plan, w, k, &a->of[i], least, a->by_input);
+        well = plan_address(plan, w, k, &a->of[i], least, a);
     for (unsigned i = 0; i < led->count && well; i++) {
         const struct gp_write_part *p = &led->of[i];
         well = add_part(plan, p->in, p->from, p->to > p->from + least ? p->to : p->from + least);

@@ -132,7 +132,7 @@ int main(int argc, char **argv)
             CHECK(cudaMemcpy(table + 2, both, sizeof(both), cudaMemcpyHostToDevice));
             through<<<grid(n), BLOCK>>>(table, 2, 3, n);
         } else if (kind == 5) {
-            const int64_t far = chance(20) || whole ? 0 : x.at - y.at;
+            const int64_t far = chance(200) || whole ? 0 : x.at - y.at;
             CHECK(cudaMemcpy(away, &far, sizeof(far), cudaMemcpyHostToDevice));
             scatter<<<grid(y.words), BLOCK>>>(y.at, away, y.words);
         } else if (kind == 6) {
