@@ -19,6 +19,7 @@
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
  * allocations are larger; less than so many behind each of them are not worth it. */
 #define MOST_WIDE ((uint64_t)256 << 20)
+#define MOST_BY_INPUT ((uint64_t)32 << 20)
 #define LEAST_WIDE ((uint64_t)256 << 10)
 
 void divide_begin(struct gp_snapshot *s)
@@ -136,20 +137,30 @@ static bool whole_is_cheap(const struct gp_snapshot *s)
            arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * s->reached.needed);
 }
 
-/* Bytes from each address on that are saved where writes are only guessed. */
-static uint64_t wide_bytes(const struct gp_snapshot *s)
+/* Bytes from each address on that are saved. */
+static uint64_t wide_bytes(const struct gp_snapshot *s, uint64_t most)
 {
     const unsigned count = s->addresses.count + s->led.count;
-    uint64_t bytes = MOST_WIDE / (count ? count : 1);
+    uint64_t bytes = most / (count ? count : 1);
     while (bytes >= LEAST_WIDE &&
            !arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * count * bytes))
         bytes /= 2;
     return bytes >= LEAST_WIDE ? bytes : 0;
 }
 
-static bool plan_parts(struct gp_snapshot *s, bool wide, struct gp_plan *plan)
+/* `most`: bytes that are saved behind all addresses in any case. */
+static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *plan)
 {
-    return writes_plan(&s->learned, &s->addresses, &s->led, wide ? wide_bytes(s) : 0, plan);
+    return writes_plan(&s->learned, &s->addresses, &s->led, most ? wide_bytes(s, most) : 0, plan);
+}
+
+/* Where writes were seen their parts are known, but not where contents of memory say where they
+ * are: then they lie in an array, and that may go on behind its piece. */
+static uint64_t most_wide(const struct gp_snapshot *s, bool sure)
+{
+    if (!sure)
+        return MOST_WIDE;
+    return s->led.count || s->addresses.by_input ? MOST_BY_INPUT : 0;
 }
 
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
@@ -180,11 +191,12 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.by_input = launch->writes_by_input;
     s->addresses.anywhere = launch->writes_anywhere;
     const bool plans = s->divided_count && all_noted && led_known &&
-                       !(launch->writes_anywhere && known_only) && plan_parts(s, false, &s->plan);
+                       !(launch->writes_anywhere && known_only) && plan_parts(s, 0, &s->plan);
     const bool known = !launch->writes_anywhere && writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
     s->saves_whole = plans && !sure && (known || !known_only) && whole_is_cheap(s);
-    s->saves_wide = plans && !sure && !s->saves_whole && plan_parts(s, true, &s->wide);
+    const uint64_t wide = most_wide(s, sure);
+    s->saves_wide = plans && !s->saves_whole && wide && plan_parts(s, wide, &s->wide);
     s->saves_parts = plans && !s->saves_whole;
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */

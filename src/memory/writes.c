@@ -11,7 +11,8 @@
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes.
  * - Of a kernel of which nobody knows on what it depends where it writes, whole pieces are planned,
- *   however large, up to the end of the near part: a replay may write to others of its words.
+ *   however large: a replay may write to others of its words.
+ * - A piece ends where the near part does, too.
  * - A launch like none before is taken to be as those of its shape; and where there are none, to
  * write to the pieces of all its addresses. */
 #include "memory/inside.h"
@@ -284,21 +285,27 @@ bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
     return add_part(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
 }
 
+/* The end of the piece from the address on, as far as it is near: behind that no launch has had an
+ * address, nor changed anything. */
+static uint64_t near_piece_end(const struct gp_divided *d, uint64_t address)
+{
+    const uint64_t end = divided_piece_end(d, address), near = divided_near_end(d, address);
+    return end < near ? end : near;
+}
+
 /* The parts from one address on. */
 static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          const struct gp_kernel_writes *k, const struct gp_address *p,
                          uint64_t least, const struct gp_addresses *a)
 {
     const struct gp_divided *d = p->in;
-    const uint64_t end = divided_piece_end(d, p->value), piece = end - p->value;
+    const uint64_t end = near_piece_end(d, p->value), piece = end - p->value;
     const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
     uint64_t written = 0;
     bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
                 (!least || add_part(plan, d, p->value, p->value + least));
-    if (a->anywhere) {
-        const uint64_t near = divided_near_end(d, p->value);
-        well = well && add_part(plan, d, p->value, end < near ? end : near);
-    }
+    if (a->anywhere)
+        well = well && add_part(plan, d, p->value, end);
     for (unsigned i = 0; w && i < w->count && well; i++) {
         const struct gp_write_run *r = &w->runs[i];
         if (r->offset != p->offset)

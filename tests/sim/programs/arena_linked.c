@@ -22,8 +22,8 @@
  * In the case "graphs" launches, fills and copies are nodes of graphs.
  * In the case "random" pieces are given back and others cut there, launches begin in the
  * middle of pieces, have addresses of others from memory, and write behind all that they have
- * written, or now and then far away, by numbers in memory; the number of launches is printed, too.
- * Prints a digest of all pieces.
+ * written, or now and then far away, by numbers in memory; the number of launches is printed, too;
+ * in the case "random-near" none writes far away. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -652,7 +652,7 @@ static void launch_through(CUdeviceptr table, struct piece *p, struct piece *to)
         to->expected[90] += 3;
 }
 
-static void at_random(void)
+static void at_random(bool far)
 {
     static struct arena a;
     bool taken[40 + 3 * PIECES] = {false};
@@ -673,7 +673,7 @@ static void at_random(void)
                            chance(3) ? &a.pieces[1 + chance(PIECES - 1)] : NULL);
             break;
         case 0:
-            scatter_at_random(&a, !chance(60));
+            scatter_at_random(&a, !chance(60) && far);
             break;
         case 1:
             part = part_of(&a.pieces[1 + chance(PIECES - 1)]);
@@ -831,8 +831,8 @@ int main(int argc, char **argv)
         graphs();
     else if (!strcmp(which, "short"))
         short_of_memory();
-    else if (!strcmp(which, "random"))
-        at_random();
+    else if (!strcmp(which, "random") || !strcmp(which, "random-near"))
+        at_random(!strcmp(which, "random"));
     else if (!strcmp(which, "blocked"))
         blocked();
     else if (!strcmp(which, "freed"))
