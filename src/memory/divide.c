@@ -363,16 +363,21 @@ static CUresult digest_parts(struct gp_snapshot *s, CUstream stream, bool per_th
     return result;
 }
 
+/* Whatever was written to the parts, they are as it was expected. */
+static bool note_parts(struct gp_snapshot *s, struct gp_reason *why)
+{
+    CUresult result = digest_parts(s, s->own.stream, false, &s->restored);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    return driver_worked(result, why) && driver_worked(waited, why);
+}
+
 bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
                                struct gp_reason *why)
 {
     struct changes changes = {.s = s};
     *outside = false;
-    if (later && s->parts_known) {
-        CUresult result = digest_parts(s, s->own.stream, false, &s->restored);
-        CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-        return driver_worked(result, why) && driver_worked(waited, why);
-    }
+    if (later && s->parts_known)
+        return note_parts(s, why);
     s->verified = true;
     for (size_t i = 0; i < s->divided_count; i++) {
         const bool near = later && near_will_do(s, s->divided[i]);
@@ -384,13 +389,16 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
         }
         if (changed)
             divided_each_change(s, s->divided[i], take_change, &changes);
+        if (!near)
+            divided_grew_no_more(s->divided[i]);
     }
     if (s->divided_count)
         writes_seen(&s->learned, &s->addresses, changes.unexpected);
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;
-    return true;
+    /* Contents of memory may lead to parts that are far. */
+    return s->verified || !s->led.count || note_parts(s, why);
 }
 
 /* ---- held launches --------------------------------------------------------------------------- */
@@ -441,6 +449,7 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
                 divided_set_known(d, false);
             if (changed)
                 divided_each_change(s, d, learn_unexpected, s);
+            divided_grew_no_more(d);
             any = any || changed;
         }
     if (alarm && !any && are_in_several_streams(s))

@@ -623,8 +623,14 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
     }
     if (*changed && was_known)
         take_far_changes(s, d);
-    d->grew = false;
     return true;
+}
+
+void divided_grew_no_more(struct gp_divided *d)
+{
+    pthread_mutex_lock(&lock);
+    d->grew = false;
+    pthread_mutex_unlock(&lock);
 }
 
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,

@@ -359,8 +359,7 @@ struct gp_divided {
     size_t cut_count, cut_capacity;
     CUdeviceptr digests; /* uint64_t by unit; 0: not made yet */
     struct gp_near near; /* the far part is the rest */
-    bool grew;           /* the near part, since the whole was checked: a launch may have written
-                          * anywhere behind its new address */
+    bool grew;           /* the near part: the launch with the new address may write anywhere */
     /* Other threads read these, and set the first two to false. */
     atomic_bool known;     /* the digests are those of its contents, but for the far part */
     atomic_bool far_known; /* and there, as far as launches write as is expected */
@@ -416,6 +415,8 @@ void digests_free(struct gp_digests *g, bool context_alive);
  * GPU has done so when this returns. False, with the reason in *why, where that failed. */
 bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why);
+/* All launches so far are over, and the whole was checked behind them. */
+void divided_grew_no_more(struct gp_divided *d);
 /* Brings the digests of its near part up to date, where the whole was checked before. */
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                         struct gp_reason *why);

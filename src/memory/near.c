@@ -56,7 +56,7 @@ bool near_next(const struct gp_near *n, uint64_t *from, uint64_t *to)
     uint64_t block = *from / n->block;
     while (block * n->block < n->units && !has(n, block))
         block++;
-    if (block * n->block >= n->units)
+    if (*from >= n->units || block * n->block >= n->units)
         return false;
     *from = block * n->block > *from ? block * n->block : *from;
     while (block * n->block < n->units && has(n, block))

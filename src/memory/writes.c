@@ -12,7 +12,7 @@
  *   was written, or where numbers in memory say where a launch writes.
  * - Of a kernel of which nobody knows on what it depends where it writes, whole pieces are planned,
  *   however large: a replay may write to others of its words.
- * - A piece ends where the near part does, too.
+ * - A piece ends some way behind the near part, too.
  * - A launch like none before is taken to be as those of its shape; and where there are none, to
  * write to the pieces of all its addresses. */
 #include "memory/inside.h"
@@ -285,12 +285,13 @@ bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
     return add_part(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
 }
 
-/* The end of the piece from the address on, as far as it is near: behind that no launch has had an
- * address, nor changed anything. */
-static uint64_t near_piece_end(const struct gp_divided *d, uint64_t address)
+/* The end of the piece from the address on, which is not far behind the near part: there no launch
+ * has had an address, nor changed anything. */
+static uint64_t planned_end(const struct gp_divided *d, uint64_t address)
 {
-    const uint64_t end = divided_piece_end(d, address), near = divided_near_end(d, address);
-    return end < near ? end : near;
+    const uint64_t end = divided_piece_end(d, address);
+    const uint64_t most = divided_near_end(d, address) + MOST_OF_UNKNOWN;
+    return end < most ? end : most;
 }
 
 /* The parts from one address on. */
@@ -299,7 +300,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          uint64_t least, const struct gp_addresses *a)
 {
     const struct gp_divided *d = p->in;
-    const uint64_t end = near_piece_end(d, p->value), piece = end - p->value;
+    const uint64_t end = planned_end(d, p->value), piece = end - p->value;
     const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
     uint64_t written = 0;
     bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
