@@ -393,7 +393,7 @@ struct gp_divided *divided_of(const struct gp_snapshot *s, const struct gp_range
 bool divided_is(struct gp_divided *d)
 {
     if (!d->owner->held)
-        d->active = d->cut_count >= 2;
+        d->active = d->cut_count >= 2 || (d->cut_count == 1 && d->cuts[0] != d->start);
     return d->active;
 }
 

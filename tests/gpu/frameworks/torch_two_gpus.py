@@ -61,9 +61,10 @@ def train(rank, results):
 if __name__ == "__main__":
     import tempfile
 
-    one_process()
+    # First: while a process has sessions with CUPTI on both GPUs others cannot count there.
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29534")
     with tempfile.TemporaryDirectory() as folder:
         results = os.path.join(folder, "weights")
         torch.multiprocessing.spawn(train, (results,), nprocs=2)
         show_tensors("two processes", [tensor for rank in range(2) for tensor in torch.load(f"{results}.{rank}")])
+    one_process()
