@@ -19,6 +19,9 @@ samples() {
         awk -F, -v column="$column" '{ sum += $(column + 2) } END { print sum + 0 }'
 }
 
+# of_default_set: the counters of each launch, without those of the diagnosis, which stand behind them.
+of_default_set() { counted | sed 's/,"sm__inst_executed_pipe_alu\..*//'; }
+
 @test "with --diagnosis full each kernel is sampled, where its model waits" {
     GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/snippets_linked" vector_add sum_shared
     [ "$(sampled)" = "$(printf '%s\n' sum_shared vector_add)" ]
@@ -46,10 +49,10 @@ samples() {
 @test "counters are the same whether kernels are sampled or not, before and behind" {
     for case in freed written variables; do
         GPUPROF_DIAGNOSIS=off same_with_and_without "$programs/changes_linked" $case
-        counted >"$BATS_TEST_TMPDIR/off"
+        of_default_set >"$BATS_TEST_TMPDIR/off"
         [ -z "$(sampled)" ]
         GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/changes_linked" $case
-        counted >"$BATS_TEST_TMPDIR/full"
+        of_default_set >"$BATS_TEST_TMPDIR/full"
         [ -n "$(sampled)" ]
         diff "$BATS_TEST_TMPDIR/off" "$BATS_TEST_TMPDIR/full"
         [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
@@ -63,7 +66,7 @@ samples() {
             # shellcheck disable=SC2086
             GPUPROF_DIAGNOSIS=$diagnosis GPUPROF_MEMORY=$memory GPUSIM_PROFILER=$BATS_TEST_TMPDIR/calls \
                 same_with_and_without "$programs/snippets_linked" $kernels
-            counted >"$BATS_TEST_TMPDIR/$diagnosis"
+            of_default_set >"$BATS_TEST_TMPDIR/$diagnosis"
         done
         diff "$BATS_TEST_TMPDIR/off" "$BATS_TEST_TMPDIR/full"
         [ "$(grep '"sampled":' "$profile" | grep -c '"smsp__sass_sectors_mem_global"')" -eq 7 ]
