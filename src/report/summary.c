@@ -162,6 +162,9 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->settings.overhead = s->overhead;
     s->settings.window = s->window;
     s->begun++;
+    for (size_t i = 0; i < GP_MAX_DEVICES; i++)
+        if (s->programs[i])
+            gp_program_forget_names(s->programs[i]);
     keep_counts(s);
     memset(s->used, 0, sizeof(s->used));
     memset(s->streams, 0, sizeof(s->streams));

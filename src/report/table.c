@@ -208,6 +208,13 @@ static void add_certainty(const struct gp_row *row, const struct gp_stat *stat, 
         add_doubt(gp_stat_error(stat) / fabs(mean), out);
 }
 
+/* True where other launches, or all, were not to have the counters: the diagnosis counts them of
+ * few. */
+static bool is_of_few(const struct gp_stat *stat)
+{
+    return stat->absent_count > 0 && stat->absent.cause == GP_CAUSE_NOT_MEASURED;
+}
+
 static void add_metric(const struct gp_row *row, const struct gp_metric *metric,
                        const struct gp_stat *stat, struct reasons *reasons, struct gp_text *out)
 {
@@ -225,8 +232,11 @@ static void add_metric(const struct gp_row *row, const struct gp_metric *metric,
     }
     gp_text_addf(out, "     %-32s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
-    add_certainty(row, stat, mean, out);
-    if (stat->absent_count > 0 && !stat->combined) {
+    if (is_of_few(stat))
+        gp_text_addf(out, "  of %" PRIu64 " launch%s", stat->count, stat->count == 1 ? "" : "es");
+    else
+        add_certainty(row, stat, mean, out);
+    if (stat->absent_count > 0 && !stat->combined && !is_of_few(stat)) {
         gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
         size_t number = number_of(reasons, stat);
         if (number)
@@ -274,7 +284,9 @@ static bool is_absent(const struct gp_rows *r, const struct gp_row *row,
                       const struct gp_table_options *options, size_t i)
 {
     const struct gp_metric *metric = gp_metrics_selected(gp_summary_metrics(r->summary), i);
-    return row->stats[i].count == 0 && (options->every_metric || !metric->hidden);
+    const struct gp_stat *stat = &row->stats[i];
+    const bool is_shown = !metric->hidden && (metric->in_default_set || !is_of_few(stat));
+    return stat->count == 0 && (options->every_metric || is_shown);
 }
 
 /* Metrics without a value, those of one reason on one line. */
