@@ -355,6 +355,11 @@ struct gp_reason gp_stat_plain_absence(const struct gp_stat *stat)
     return reason;
 }
 
+bool gp_stat_is_of_few(const struct gp_stat *stat)
+{
+    return stat->absent_count > 0 && stat->absent.cause == GP_CAUSE_NOT_MEASURED;
+}
+
 bool gp_stat_mean(const struct gp_stat *stat, double *mean)
 {
     if (stat->count == 0)
