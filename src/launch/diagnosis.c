@@ -305,6 +305,13 @@ static void take_part(struct part *part, struct gp_context *c, void (*take)(stru
     part->dearer = fmax(1, (gp_clock_seconds() - began) / part->predicted);
 }
 
+/* A kernel that has not ended keeps CUPTI in its context, which holds the code of all that ran. */
+static void hold_kernels(void)
+{
+    kernels_all_collected();
+    kernels_hold();
+}
+
 static void diagnose(struct gp_context *c)
 {
     const double began = gp_clock_seconds();
@@ -314,6 +321,8 @@ static void diagnose(struct gp_context *c)
     gp_collection_leave(c->collection);
     take_part(&diagnosis.counters, c, count);
     take_part(&diagnosis.samples, c, sample);
+    if (c->busy)
+        hold_kernels();
     if (c != diagnosis.last && context_goes_on(c) && !gp_collection_come(c->collection, &why))
         c->not_come = why;
     diagnosis.spent += gp_clock_seconds() - began;

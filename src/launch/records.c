@@ -126,6 +126,7 @@ static void read_and(void (*take)(const struct gp_measurement *), struct gp_meas
     if (!counters)
         return;
     memcpy(counters, read, count * sizeof(*counters));
+    m->record.diagnosed = m->more_count > 0;
     if (m->more_count > 0)
         memcpy(counters + count, m->more_counters, m->more_count * sizeof(*counters));
     count += m->more_count;

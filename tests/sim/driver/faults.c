@@ -134,6 +134,7 @@ void gpusim_sleep_ms(double ms)
         (void)fprintf(file, "%g\n", ms);
         (void)fclose(file);
     }
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(ms * 1e6)}, NULL);
+    const long whole = (long)(ms / 1e3);
+    (void)nanosleep(&(struct timespec){whole, (long)((ms - 1e3 * (double)whole) * 1e6)}, NULL);
     gpusim_work_ms += ms;
 }
