@@ -168,6 +168,10 @@ sum() {
             "$(counter $kernel smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum)" ]
         [ $((32 * $(sum $kernel lts__t_sectors_op_read.sum lts__t_sectors_op_write.sum))) -eq \
             "$(sum $kernel lts__t_bytes.sum)" ]
+        # Caches are as empty.
+        rate=$(counter $kernel lts__t_request_hit_rate.pct)
+        hits=$(sum $kernel lts__t_sectors_op_read_lookup_hit.sum lts__t_sectors_op_write_lookup_hit.sum)
+        [ "$(awk -v rate="$rate" -v bytes="$(sum $kernel lts__t_bytes.sum)" 'BEGIN { printf "%.0f", rate / 100 * bytes / 32 }')" -eq "$hits" ]
     done
     # Of no launch twice, and of the rest none.
     [ "$(counter scale_in_place sm__warps_active.sum | wc -l)" -eq 1 ]
