@@ -35,7 +35,7 @@
 #define TO_SAMPLE 0.15
 #define COUNT_AGAIN 0.25
 #define EACH_SAMPLED 0.005
-/* The same for counters: to open their session and read it, for each pass, for each range. */
+/* Seconds for counters: to open their session and read it, for each pass, for each range. */
 #define TO_COUNT 0.1
 #define EACH_PASS 0.03
 #define EACH_RANGE 0.0015
@@ -98,7 +98,7 @@ static bool are_of_one(const struct part *part, const struct gp_measurement *a,
            (!part->by_configuration || a->member.run.shape == b->member.run.shape);
 }
 
-/* Those with most of the time first. */
+/* The order of a list: those with most of the time come first. */
 static int compare(const void *x, const void *y)
 {
     const struct gp_chosen *a = x, *b = y;
@@ -337,7 +337,7 @@ static bool has_only_session(const struct gp_context *c)
     return !o && c->collection->facts.session && !context_is_away(c);
 }
 
-/* Of other metrics than the default ones the user has chosen all counters. */
+/* Names of other metrics than the default ones choose all counters there are to be. */
 static bool may_diagnose(const struct gp_context *c)
 {
     if (!gp_metrics_have_diagnosis(results_metrics()))

@@ -182,7 +182,7 @@ sum() {
     grep -q '^ *stalled_long_scoreboard .*%  of 1 launch$' "$log"
     diff <(grep '  of 1 launch' "$log" | sort) \
         <("$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep '  of 1 launch' | sort) | grep -v '^>' | grep '^<' && return 1
-    # What was not counted is no 0, and not listed as absent either.
+    # A metric that was not to be counted is no 0, and not listed as absent either.
     GPUPROF_DIAGNOSIS=off GPUPROF_REPORT=details profiled "$programs/snippets_linked" in_place
     [ "$(grep -c 'stalled_\|issue_slots_lost\|alu_pct' "$log")" -eq 0 ]
     GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/limit_linked" 0 all:4

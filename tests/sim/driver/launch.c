@@ -17,7 +17,7 @@
 #define MS_A_THREAD 1e-7
 /* More in instrumented code, by a fault. */
 #define LONG_CODE_MS 600
-/* Of a run that is stuck, by a fault: longer than any is waited for. */
+/* A run that is stuck, by a fault, takes longer than any is waited for. */
 #define STUCK_MS 45000
 /* The time of the call that launches a kernel, where it is not in line behind other work: as in a
  * pass. */
