@@ -36,8 +36,8 @@
 #define COUNT_AGAIN 0.25
 #define EACH_SAMPLED 0.005
 /* Seconds for counters: to open their session and read it, for each pass, for each range. */
-#define TO_COUNT 0.1
-#define EACH_PASS 0.03
+#define TO_COUNT 0.25
+#define EACH_PASS 0.025
 #define EACH_RANGE 0.0015
 
 /* The part of the time that measuring takes which it may take; and seconds beside, in a process
