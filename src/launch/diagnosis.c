@@ -48,11 +48,9 @@
 
 /* One of the two parts of the diagnosis. */
 struct part {
-    enum gp_kernel_note note; /* that a kernel has had it */
-    bool by_configuration;    /* a launch of each configuration, not of each kernel */
-    bool over;                /* CUPTI refused it */
-    double dearer;            /* than was predicted, the last time */
-    double fixed;             /* seconds, beside those of launches */
+    bool over;     /* CUPTI refused it */
+    double dearer; /* than was predicted, the last time */
+    double fixed;  /* seconds, beside those of launches */
     double (*seconds)(const struct gp_measurement *m);
     struct gp_chosen list[GP_MOST_DIAGNOSED];
     size_t count;
@@ -66,14 +64,10 @@ static struct {
     const struct gp_context *last;
     double spent;
     struct part counters, samples;
-} diagnosis = {
-    .counters = {.note = GP_KERNEL_DIAGNOSED,
-                 .by_configuration = true,
-                 .dearer = 1,
-                 .fixed = TO_COUNT + GP_DIAGNOSIS_PASSES * EACH_PASS,
-                 .seconds = seconds_to_count},
-    .samples = {
-        .note = GP_KERNEL_SAMPLED, .dearer = 1, .fixed = TO_SAMPLE, .seconds = seconds_to_sample}};
+} diagnosis = {.counters = {.dearer = 1,
+                            .fixed = TO_COUNT + GP_DIAGNOSIS_PASSES * EACH_PASS,
+                            .seconds = seconds_to_count},
+               .samples = {.dearer = 1, .fixed = TO_SAMPLE, .seconds = seconds_to_sample}};
 
 void diagnosis_last_context(const struct gp_context *c)
 {
@@ -82,20 +76,37 @@ void diagnosis_last_context(const struct gp_context *c)
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* A launch whose record is written can be sampled, and would not have its counters. */
+/* Counters are those of a configuration, instructions those of a kernel. */
+static bool is_of_counters(const struct part *part)
+{
+    return part == &diagnosis.counters;
+}
+
+static bool is_diagnosed(const struct gp_measurement *m)
+{
+    return tally_is_diagnosed(m->kernel->name, m->context->device.ordinal, &m->call->configuration);
+}
+
+/* A launch whose record is written would be counted in vain. */
+static bool is_new(const struct gp_measurement *m, const struct part *part)
+{
+    if (is_of_counters(part))
+        return !record_is_written(m) && !is_diagnosed(m);
+    return !tally_kernel_is(m->kernel->name, GP_KERNEL_SAMPLED);
+}
+
 static bool may_have(const struct gp_measurement *m, const struct part *part)
 {
     return m->member.state != GP_LAUNCH_LAUNCHED && m->member.state != GP_LAUNCH_GIVEN_UP &&
            m->runs > 0 && m->member.run.native_ms > 0 && !m->broken_off.cause &&
-           !m->member.run.unsure && !tally_kernel_is(m->kernel->name, part->note) &&
-           (part != &diagnosis.counters || !record_is_written(m));
+           !m->member.run.unsure && is_new(m, part);
 }
 
 static bool are_of_one(const struct part *part, const struct gp_measurement *a,
                        const struct gp_measurement *b)
 {
     return a->kernel == b->kernel &&
-           (!part->by_configuration || a->member.run.shape == b->member.run.shape);
+           (!is_of_counters(part) || a->member.run.shape == b->member.run.shape);
 }
 
 /* The order of a list: those with most of the time come first. */
@@ -281,13 +292,18 @@ static void sample(struct gp_context *c)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
+static void note_diagnosed(const struct gp_measurement *m)
+{
+    tally_note_diagnosed(m->kernel->name, m->context->device.ordinal, &m->call->configuration);
+}
+
 static void count(struct gp_context *c)
 {
     static struct gp_say_limit said;
     struct part *part = &diagnosis.counters;
     struct gp_reason why;
     for (size_t i = 0; i < part->count; i++)
-        tally_kernel_note(part->list[i].launch->kernel->name, GP_KERNEL_DIAGNOSED);
+        note_diagnosed(part->list[i].launch);
     part->over = !diagnosis_count(c, part->list, part->count, &why);
     if (part->over)
         gp_say_limited(&said, 1, "the counters of the diagnosis were not counted: %s", why.text);

@@ -493,11 +493,18 @@ unsigned tallies_kernels(void);
 /* The sum of all counts so far. From any thread. */
 uint64_t tallies_launches(void);
 
-/* Notes of a kernel, on any GPU: a launch of it was counted; one was chosen for the counters of the
- * diagnosis; one for samples. Of a kernel without a tally all are true. */
-enum gp_kernel_note { GP_KERNEL_COUNTED, GP_KERNEL_DIAGNOSED, GP_KERNEL_SAMPLED, GP_KERNEL_NOTES };
+/* Notes of a kernel, on any GPU: a launch of it was counted; one was chosen for samples. Of a
+ * kernel without a tally both are true. */
+enum gp_kernel_note { GP_KERNEL_COUNTED, GP_KERNEL_SAMPLED, GP_KERNEL_NOTES };
 void tally_kernel_note(const char *kernel, enum gp_kernel_note note);
 bool tally_kernel_is(const char *kernel, enum gp_kernel_note note);
+
+/* A launch of the kernel in that configuration was chosen for the counters of the diagnosis. The
+ * same. */
+void tally_note_diagnosed(const char *kernel, int device,
+                          const struct gp_configuration *configuration);
+bool tally_is_diagnosed(const char *kernel, int device,
+                        const struct gp_configuration *configuration);
 
 /* ---- sampling (sampling.c) ------------------------------------------------------------------- */
 

@@ -189,6 +189,14 @@ sum() {
     [ "$(diagnosed | uniq -c | awk '$1 > 1' | wc -l)" -ge 1 ]
 }
 
+@test "a configuration that comes in a later batch is diagnosed, and none twice" {
+    GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/limit_linked" 0 one:300 all:3 one:300 all:4
+    grids=$(grep '"diagnosed":1' "$profile" | grep -o '"grid":[^]]*' | sort)
+    [ "$(wc -l <<<"$grids")" -eq 5 ]
+    [ "$(uniq <<<"$grids" | wc -l)" -eq 5 ]
+    [ "$(sampled)" = scale_in_place ]
+}
+
 @test "metrics that were asked for are all that is counted" {
     GPUPROF_DIAGNOSIS=full GPUPROF_METRICS=duration,ipc same_with_and_without "$programs/snippets_linked" vector_add
     [ -z "$(diagnosed)" ]
