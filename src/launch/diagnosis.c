@@ -292,18 +292,11 @@ static void sample(struct gp_context *c)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-static void note_diagnosed(const struct gp_measurement *m)
-{
-    tally_note_diagnosed(m->kernel->name, m->context->device.ordinal, &m->call->configuration);
-}
-
 static void count(struct gp_context *c)
 {
     static struct gp_say_limit said;
     struct part *part = &diagnosis.counters;
     struct gp_reason why;
-    for (size_t i = 0; i < part->count; i++)
-        note_diagnosed(part->list[i].launch);
     part->over = !diagnosis_count(c, part->list, part->count, &why);
     if (part->over)
         gp_say_limited(&said, 1, "the counters of the diagnosis were not counted: %s", why.text);

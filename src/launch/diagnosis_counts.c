@@ -64,6 +64,18 @@ static bool count_all(struct gp_diagnosis_set *set, const struct gp_chosen *list
     return true;
 }
 
+/* Launches for which CUPTI has no room may have their turn in a later batch. */
+static unsigned note_launches(const struct gp_diagnosis_set *set, const struct gp_chosen *list,
+                              size_t count)
+{
+    const unsigned room = gp_diagnosis_set_launches(set);
+    const unsigned taken = room < count ? room : (unsigned)count;
+    for (unsigned i = 0; i < taken; i++)
+        tally_note_diagnosed(list[i].launch->kernel->name, list[i].launch->context->device.ordinal,
+                             &list[i].launch->call->configuration);
+    return taken;
+}
+
 /* To end the session would be to wait for a kernel that has not ended: it stays, and so does
  * CUPTI. */
 static void close_set(struct gp_diagnosis_set *set, const struct gp_context *c)
@@ -88,8 +100,7 @@ bool diagnosis_count(struct gp_context *c, const struct gp_chosen *list, size_t 
             : NULL;
     bool counted = name_count == 0; /* other metrics were asked for */
     if (set) {
-        const unsigned room = gp_diagnosis_set_launches(set);
-        counted = count_all(set, list, room < count ? room : (unsigned)count, name_count, why);
+        counted = count_all(set, list, note_launches(set, list, count), name_count, why);
         close_set(set, c);
     }
     free(names);
