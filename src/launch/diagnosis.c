@@ -95,11 +95,17 @@ static bool is_new(const struct gp_measurement *m, const struct part *part)
     return !tally_kernel_is(m->kernel->name, GP_KERNEL_SAMPLED);
 }
 
+/* A launch that made a pass of the hardware runs again, also where instrumented code of it was
+ * refused or takes too long. */
+static bool runs_again(const struct gp_measurement *m)
+{
+    return m->runs > 0 && (!m->broken_off.cause || m->member.passes > 0);
+}
+
 static bool may_have(const struct gp_measurement *m, const struct part *part)
 {
     return m->member.state != GP_LAUNCH_LAUNCHED && m->member.state != GP_LAUNCH_GIVEN_UP &&
-           m->runs > 0 && m->member.run.native_ms > 0 && !m->broken_off.cause &&
-           !m->member.run.unsure && is_new(m, part);
+           runs_again(m) && m->member.run.native_ms > 0 && !m->member.run.unsure && is_new(m, part);
 }
 
 static bool are_of_one(const struct part *part, const struct gp_measurement *a,

@@ -279,3 +279,13 @@ INI
     [ -n "$(diagnosed)" ]
     [ -n "$(sampled)" ]
 }
+
+# bats test_tags=long
+@test "where kernels have no instrumented counters those of the diagnosis come before samples" {
+    kernels="vector_add in_place sum_shared matrix_row matrix_column predicated one_lane"
+    # Six seconds of measuring pay for one of the two.
+    # shellcheck disable=SC2086
+    GPUPROF_DIAGNOSIS=auto GPUSIM_FAULTS=slowcode,refusedcode \
+        same_with_and_without "$programs/exits_linked" exit $kernels $kernels $kernels $kernels
+    [ "$(diagnosed | uniq | wc -l)" -eq 7 ]
+}
