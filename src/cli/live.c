@@ -317,6 +317,8 @@ static struct gp_metrics *open_metrics(void)
         gp_metrics_close(m);
         m = NULL;
     }
+    if (m)
+        gp_metrics_select_diagnosis(m);
     gp_text_free(&problems);
     return m;
 }

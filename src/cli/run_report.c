@@ -122,6 +122,7 @@ static bool select_metrics(struct gp_metrics *m)
     const char *list = secure_getenv("GPUPROF_METRICS");
     const bool selected = gp_metrics_select(m, list, &problems) ||
                           gp_metrics_select(m, NULL, &problems); /* the library has said so */
+    gp_metrics_select_diagnosis(m);
     gp_text_free(&problems);
     return selected;
 }

@@ -118,9 +118,9 @@ const struct cli_option run_options[RUN_OPTION_COUNT] = {
                    HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_DIAGNOSIS] =
         {"diagnosis", 0, "off|auto|full",
-         "where warps wait, and why, by samples of their instructions: of no kernel; of those that "
-         "take most of the time, where that takes a tenth of the time of measuring; or of every "
-         "kernel (auto)",
+         "more counters, and where warps wait, and why, by samples of their instructions: of no "
+         "kernel; of those that take most of the time, where that takes a tenth of the time of "
+         "measuring; or of every kernel (auto)",
          HOW, NULL, NULL, NULL, 0, NULL},
     [RUN_VERIFY] =
         {"verify", 0, "learn|always",

@@ -495,9 +495,16 @@ uint64_t tallies_launches(void);
 
 /* Notes of a kernel, on any GPU: a launch of it was counted; one was chosen for samples. Of a
  * kernel without a tally both are true. */
-enum gp_kernel_note { GP_KERNEL_COUNTED, GP_KERNEL_DIAGNOSED, GP_KERNEL_NOTES };
+enum gp_kernel_note { GP_KERNEL_COUNTED, GP_KERNEL_SAMPLED, GP_KERNEL_NOTES };
 void tally_kernel_note(const char *kernel, enum gp_kernel_note note);
 bool tally_kernel_is(const char *kernel, enum gp_kernel_note note);
+
+/* A launch of the kernel in that configuration was chosen for the counters of the diagnosis. The
+ * same. */
+void tally_note_diagnosed(const char *kernel, int device,
+                          const struct gp_configuration *configuration);
+bool tally_is_diagnosed(const char *kernel, int device,
+                        const struct gp_configuration *configuration);
 
 /* ---- sampling (sampling.c) ------------------------------------------------------------------- */
 
@@ -1164,8 +1171,10 @@ struct gp_measurement {
     char *kernel_name; /* the kernel may be unloaded by the time it is read; NULL: no record */
     struct gp_reason not_run, not_run_at_first; /* why a pass was not made */
     double duration_ns;                         /* of the kernel alone; 0: it was not timed */
-    double since;                               /* seconds: the record waits to be read */
-    double added_before;                        /* seconds that we had added by then */
+    struct gp_counter *more_counters; /* of the diagnosis, `more_count` of them; NULL: none */
+    size_t more_count;
+    double since;        /* seconds: the record waits to be read */
+    double added_before; /* seconds that we had added by then */
     enum { GP_EARLY_NONE, GP_EARLY_WRITTEN, GP_EARLY_AGAIN } early; /* its early line */
 
     struct gp_measurement *prev, *next;
@@ -1305,6 +1314,8 @@ void record_note_own_run(struct gp_measurement *m, bool again);
 bool records_are_due(const struct gp_context *c);
 /* True where a launch waits to be read; the first one; NULL: none does. */
 bool records_wait(const struct gp_context *c);
+/* True where its record has been written for good. */
+bool record_is_written(const struct gp_measurement *m);
 const struct gp_measurement *records_first(const struct gp_context *c);
 
 /* Records launches that were read already, as the session went from one pass to the next, and
@@ -1415,18 +1426,33 @@ void passing_driver_took(uint64_t ns);
 /* It passed unmeasured; the host's time goes into the account. */
 void passing_ends(void);
 
-/* ---- samples of instructions (diagnosis.c) --------------------------------------------------- */
+/* ---- the diagnosis (diagnosis.c) ------------------------------------------------------------- */
+
+/* Launches that a drain diagnoses. */
+#define GP_MOST_DIAGNOSED 64
+
+struct gp_chosen {
+    struct gp_measurement *launch; /* the longest of its kernel or configuration */
+    double ms;                     /* of all launches of that in the batch */
+};
 
 /* No context collects any more but this one, which is about to be drained for the last time. */
 void diagnosis_last_context(const struct gp_context *c);
 
-/* Samples a launch that cannot wait, behind its passes: with --diagnosis full. Memory is as a
+/* Diagnoses a launch that cannot wait, behind its passes: with --diagnosis full. Memory is as a
  * replay left it. */
 void diagnose_launch(struct gp_measurement *m);
 
-/* Samples launches of a batch whose steps have been made; their copies are there still. The context
- * is current. */
+/* Diagnoses launches of a batch whose steps have been made; their copies are there still. The
+ * context is current. */
 void diagnose_batch(struct gp_context *c);
+
+/* ---- the counters of the diagnosis (diagnosis_counts.c) -------------------------------------- */
+
+/* Counts them for these launches of the context, whose collection has left it: each has them in its
+ * record. False with the reason in *why where CUPTI refuses. */
+bool diagnosis_count(struct gp_context *c, const struct gp_chosen *list, size_t count,
+                     struct gp_reason *why);
 
 /* ---- totals for a monitoring system (metrics_file.c) ----------------------------------------- */
 

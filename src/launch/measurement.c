@@ -67,6 +67,7 @@ void measurement_free(struct gp_measurement *m)
     free(m->kept);
     free(m->parameters);
     free(m->kernel_name);
+    free(m->more_counters);
     free(m);
 }
 

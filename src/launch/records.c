@@ -80,6 +80,11 @@ static bool waits(const struct gp_measurement *m)
     return m->kernel_name && m->since > 0;
 }
 
+bool record_is_written(const struct gp_measurement *m)
+{
+    return m->kernel_name && m->since == 0;
+}
+
 const struct gp_measurement *records_first(const struct gp_context *c)
 {
     const struct gp_measurement *m = c->launches;
@@ -117,10 +122,14 @@ static void read_and(void (*take)(const struct gp_measurement *), struct gp_meas
     struct gp_collection *c = m->context->collection;
     size_t count;
     const struct gp_counter *read = c->collector->read(c, &m->member, m->not_run, &count);
-    struct gp_counter *counters = calloc(count + 1, sizeof(*counters));
+    struct gp_counter *counters = calloc(count + m->more_count + 1, sizeof(*counters));
     if (!counters)
         return;
     memcpy(counters, read, count * sizeof(*counters));
+    m->record.diagnosed = m->more_count > 0;
+    if (m->more_count > 0)
+        memcpy(counters + count, m->more_counters, m->more_count * sizeof(*counters));
+    count += m->more_count;
     put_duration(counters, count, m->duration_ns);
     m->record.recalled = gp_member_recalled(&m->member);
     m->record.counters = counters;

@@ -214,6 +214,7 @@ bool results_open(void)
         gp_text_add(&problems, "GPUPROF_METRICS: the default metrics are measured\n");
     if (results.metrics) {
         checks_open(results.metrics);
+        gp_metrics_select_diagnosis(results.metrics);
         results.summary = gp_summary_new(results.metrics);
     }
     gp_say_lines("", gp_text_string(&problems));

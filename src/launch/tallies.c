@@ -18,6 +18,7 @@ struct key {
 struct hashed_tally {
     struct gp_tally tally; /* first: a struct gp_tally * is a struct hashed_tally * */
     struct key key;
+    bool diagnosed;
     UT_hash_handle hh;
 };
 
@@ -238,6 +239,37 @@ bool tally_kernel_is(const char *name, enum gp_kernel_note note)
     const bool noted = !kernel || kernel->noted[note];
     pthread_mutex_unlock(&lock);
     return noted;
+}
+
+/* Locked. NULL where it has no tally. */
+static struct hashed_tally *known_tally(const char *name, int device,
+                                        const struct gp_configuration *configuration)
+{
+    const struct key key = {.device = device, .configuration = *configuration};
+    const struct named_kernel *kernel = known_kernel(name);
+    struct hashed_tally *tally = NULL;
+    if (kernel)
+        HASH_FIND(hh, kernel->tallies, &key, sizeof(key), tally);
+    return tally;
+}
+
+void tally_note_diagnosed(const char *name, int device,
+                          const struct gp_configuration *configuration)
+{
+    pthread_mutex_lock(&lock);
+    struct hashed_tally *tally = known_tally(name, device, configuration);
+    if (tally)
+        tally->diagnosed = true;
+    pthread_mutex_unlock(&lock);
+}
+
+bool tally_is_diagnosed(const char *name, int device, const struct gp_configuration *configuration)
+{
+    pthread_mutex_lock(&lock);
+    const struct hashed_tally *tally = known_tally(name, device, configuration);
+    const bool diagnosed = !tally || tally->diagnosed;
+    pthread_mutex_unlock(&lock);
+    return diagnosed;
 }
 
 uint64_t tallies_launches(void)

@@ -122,6 +122,7 @@ bool gp_metrics_select_also(struct gp_metrics *m, const struct gp_metric *metric
     if (!more)
         return false;
     more[m->selected_count++] = e;
+    m->counted_count = m->selected_count;
     m->selected = more;
     return true;
 }

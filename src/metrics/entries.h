@@ -55,8 +55,8 @@ struct gp_metrics {
     struct gp_entry **asked;   /* of counters that were asked for by their own names */
     size_t asked_count;
     struct gp_entry **selected;
-    size_t selected_count;
-    struct gp_counter_name *counters; /* every name once, so that pointers can be compared */
+    size_t selected_count, counted_count; /* those behind the counted ones: of the diagnosis */
+    struct gp_counter_name *counters;     /* every name once, so that pointers can be compared */
 };
 
 void gp_variant_free(struct gp_variant *v);

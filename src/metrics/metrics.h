@@ -94,6 +94,15 @@ const struct gp_metric *gp_metrics_selected(const struct gp_metrics *m, size_t i
 bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                          const char ***names, size_t *count);
 
+/* Where the default set is selected: selects the metrics of the set "diagnosis" as well, behind all
+ * others. Their counters are not among those of gp_metrics_counters: few launches have them.
+ * Nothing is selected afterwards. */
+void gp_metrics_select_diagnosis(struct gp_metrics *m);
+bool gp_metrics_have_diagnosis(const struct gp_metrics *m);
+/* The counters of these, in the same form, but for those of gp_metrics_counters. */
+bool gp_metrics_diagnosis_counters(const struct gp_metrics *m, const struct gp_device *device,
+                                   const char ***names, size_t *count);
+
 /* The definitions' own copy of a counter's name, NULL where no formula has it. */
 const char *gp_metrics_counter_name(const struct gp_metrics *m, const char *name);
 

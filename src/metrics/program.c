@@ -1,5 +1,6 @@
 #include "metrics/program.h"
 
+#include "base/mix.h"
 #include "metrics/entries.h"
 #include "metrics/weight.h"
 
@@ -28,6 +29,7 @@ struct step {
 struct detail {
     const void *what;        /* the name of a counter, a fact, or an entry whose result this is */
     size_t found;            /* a counter: where it stood among those of the last launch */
+    uint64_t lacking_in;     /* a counter: the list of counters that has it not; 0: none */
     struct gp_reason absent; /* a counter: why it has no value */
     bool lacking;            /* a counter: the record does not have it */
     unsigned origin;         /* where there is no value: the step that has none by itself */
@@ -60,6 +62,8 @@ struct gp_program {
     unsigned *of_metric; /* by selected metric: its step */
     unsigned *of_weight; /* that of its weight */
     struct reason *reasons;
+    uint64_t list;  /* of counters that the launch has */
+    uint64_t names; /* so often names have gone */
 };
 
 #define NO_STEP (-1u)
@@ -271,10 +275,22 @@ struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_de
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Launches mostly have the same counters in the same order. */
-static const struct gp_counter *find_counter(struct detail *d, const struct gp_record *launch)
+/* A hash of the names' addresses. */
+static uint64_t list_of(const struct gp_program *p, const struct gp_record *launch)
+{
+    uint64_t list = gp_mix(p->names, launch->counter_count);
+    for (size_t i = 0; i < launch->counter_count; i++)
+        list = gp_mix(list, (uintptr_t)launch->counters[i].name);
+    return list;
+}
+
+/* Launches mostly have the same counters in the same order, and lack the same. */
+static const struct gp_counter *find_counter(struct detail *d, const struct gp_record *launch,
+                                             uint64_t list)
 {
     const struct gp_counter *counters = launch->counters;
+    if (d->lacking_in == list)
+        return NULL;
     if (d->found < launch->counter_count &&
         (counters[d->found].name == d->what || strcmp(counters[d->found].name, d->what) == 0))
         return &counters[d->found];
@@ -284,12 +300,13 @@ static const struct gp_counter *find_counter(struct detail *d, const struct gp_r
     for (size_t i = 0; i < launch->counter_count; i++)
         if (strcmp(counters[i].name, d->what) == 0)
             return &counters[d->found = i];
+    d->lacking_in = list;
     return NULL;
 }
 
-static double value_of_counter(struct detail *d, const struct gp_record *launch)
+static double value_of_counter(struct detail *d, const struct gp_record *launch, uint64_t list)
 {
-    const struct gp_counter *c = find_counter(d, launch);
+    const struct gp_counter *c = find_counter(d, launch, list);
     d->absent = c ? c->absent : gp_reason_or(launch->skipped, GP_REASON(NOT_MEASURED));
     d->lacking = !c;
     return d->absent.cause ? NAN : c->value;
@@ -336,7 +353,7 @@ static void run_steps(struct gp_program *p, const struct gp_record *launch)
         case NUMBER:
             continue;
         case COUNTER:
-            values[i] = value_of_counter(&p->details[i], launch);
+            values[i] = value_of_counter(&p->details[i], launch, p->list);
             break;
         case FACT:
             values[i] = value_of_fact(p->details[i].what, p->device, launch);
@@ -388,11 +405,17 @@ static const struct gp_absence *absence_of(struct gp_program *p, const struct gp
     return &r->absence;
 }
 
+void gp_program_forget_names(struct gp_program *p)
+{
+    p->names++;
+}
+
 void gp_program_run(struct gp_program *p, const struct gp_record *launch,
                     void (*take)(void *user, size_t i, double value, double weight,
                                  const struct gp_absence *absence),
                     void *user)
 {
+    p->list = list_of(p, launch);
     run_steps(p, launch);
     for (size_t i = 0; i < p->metrics->selected_count; i++) {
         double value = p->values[p->of_metric[i]], weight = p->values[p->of_weight[i]];

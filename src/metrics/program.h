@@ -13,6 +13,9 @@ struct gp_program;
 struct gp_program *gp_program_new(const struct gp_metrics *m, const struct gp_device *device);
 void gp_program_free(struct gp_program *p);
 
+/* The names of counters of launches so far have gone: others may come at their addresses. */
+void gp_program_forget_names(struct gp_program *p);
+
 /* Computes all selected metrics of one launch. `take` is called for each, in the selection's order;
  * absence is NULL where there is a value. The same values and reasons as gp_metric_evaluate; the
  * same weights as gp_metric_weight, NAN where there is none. */

@@ -153,8 +153,48 @@ bool gp_metrics_select(struct gp_metrics *m, const char *list, struct gp_text *p
     }
     free(m->selected);
     m->selected = s.entries;
-    m->selected_count = s.count;
+    m->selected_count = m->counted_count = s.count;
     return true;
+}
+
+static bool is_selected(const struct gp_metrics *m, const struct gp_entry *e)
+{
+    size_t i = 0;
+    while (i < m->selected_count && m->selected[i] != e)
+        i++;
+    return i < m->selected_count;
+}
+
+static bool has_default_set(const struct gp_metrics *m)
+{
+    size_t i = 0;
+    while (i < m->count && (!m->entries[i]->metric.in_default_set || is_selected(m, m->entries[i])))
+        i++;
+    return i == m->count;
+}
+
+void gp_metrics_select_diagnosis(struct gp_metrics *m)
+{
+    const struct gp_set_entry *set = gp_metrics_set(m, "diagnosis");
+    struct gp_text problems = {0};
+    if (!set || !has_default_set(m))
+        return;
+    struct selection s = {.entries = calloc(room_for(m, set->set.metrics) + m->selected_count,
+                                            sizeof(struct gp_entry *))};
+    if (!s.entries)
+        return;
+    memcpy(s.entries, m->selected, m->selected_count * sizeof(*s.entries));
+    s.count = m->selected_count;
+    (void)select_list(m, &s, set->set.metrics, true, &problems); /* it was read with its file */
+    gp_text_free(&problems);
+    free(m->selected);
+    m->selected = s.entries;
+    m->selected_count = s.count;
+}
+
+bool gp_metrics_have_diagnosis(const struct gp_metrics *m)
+{
+    return m->selected_count > m->counted_count;
 }
 
 struct gathering {
@@ -205,7 +245,7 @@ static void note_counter(void *user, const char *counter)
  * are the same in all launches of a configuration. */
 static bool need_time(const struct gp_metrics *m, const struct gp_device *device)
 {
-    for (size_t i = 0; i < m->selected_count; i++) {
+    for (size_t i = 0; i < m->counted_count; i++) {
         const struct gp_metric *metric = &m->selected[i]->metric;
         const struct gp_node *formula;
         bool counted = false;
@@ -216,19 +256,41 @@ static bool need_time(const struct gp_metrics *m, const struct gp_device *device
     return false;
 }
 
+static void gather_counted(struct gathering *g, const struct gp_metrics *m,
+                           const struct gp_device *device)
+{
+    for (size_t i = 0; i < m->counted_count; i++)
+        gather_entry(g, m->selected[i]);
+    struct gp_entry **duration = gp_metrics_slot(m, "duration");
+    if (duration && need_time(m, device))
+        gather_entry(g, *duration);
+}
+
 bool gp_metrics_counters(const struct gp_metrics *m, const struct gp_device *device,
                          const char ***names, size_t *count)
 {
     struct gathering g;
     if (!begin_gathering(&g, m, device))
         return false;
-    for (size_t i = 0; i < m->selected_count; i++)
-        gather_entry(&g, m->selected[i]);
-    struct gp_entry **duration = gp_metrics_slot(m, "duration");
-    if (duration && need_time(m, device))
-        gather_entry(&g, *duration);
+    gather_counted(&g, m, device);
     *names = g.names;
     *count = g.count;
+    return true;
+}
+
+bool gp_metrics_diagnosis_counters(const struct gp_metrics *m, const struct gp_device *device,
+                                   const char ***names, size_t *count)
+{
+    struct gathering g;
+    if (!begin_gathering(&g, m, device))
+        return false;
+    gather_counted(&g, m, device);
+    const size_t first = g.count;
+    for (size_t i = m->counted_count; i < m->selected_count; i++)
+        gather_entry(&g, m->selected[i]);
+    memmove(g.names, g.names + first, (g.count - first) * sizeof(*g.names));
+    *names = g.names;
+    *count = g.count - first;
     return true;
 }
 

@@ -70,6 +70,7 @@ const struct gp_field gp_launch_fields[] = {
     LAUNCH(U64, saved_bytes, 0),
     LAUNCH(U64, restored_bytes, 0),
     LAUNCH(INT, recalled, 0),
+    LAUNCH(INT, diagnosed, 0),
     LAUNCH(INT, graph, 0),
     LAUNCH(DOUBLE, overhead_ms, 0),
     LAUNCH(DOUBLE, start_ms, 0),

@@ -76,6 +76,7 @@ struct gp_record {
     unsigned passes;                /* times the kernel ran; 1: not replayed */
     uint64_t saved_bytes, restored_bytes; /* copied before the launch, written back after */
     int recalled;                         /* enum gp_recalled */
+    int diagnosed;      /* 1: it has counters of the diagnosis, which few launches have */
     int graph;          /* 1: a kernel of a CUDA graph, which the program launched as a whole */
     double overhead_ms; /* host time that measuring added at this launch */
     double doubt_ms;    /* its time may be too long by so much; 0: it is not in doubt */

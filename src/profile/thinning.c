@@ -136,7 +136,8 @@ bool gp_thinning_keeps(struct gp_thinning *t, const struct gp_record *launch, un
 {
     const struct thinned *one = of_launch(t, launch);
     const unsigned halvings = one->halvings > 0 ? one->halvings + further : 0;
-    return (one->lines == 0 && one != &t->others) || is_kept(launch->index, halvings);
+    return launch->diagnosed || (one->lines == 0 && one != &t->others) ||
+           is_kept(launch->index, halvings);
 }
 
 void gp_thinning_line(struct gp_thinning *t, const struct gp_record *launch)

@@ -3,7 +3,8 @@
  *
  * A launch keeps its line by a hash of its number alone, so that its early line has the same
  * answer; numbers that are kept lie evenly over the run. The first line of each configuration
- * stays. Not locked: the caller lets one thread in at a time. */
+ * stays, and so do launches that were diagnosed. Not locked: the caller lets one thread in at a
+ * time. */
 #ifndef GPUPROF_PROFILE_THINNING_H
 #define GPUPROF_PROFILE_THINNING_H
 

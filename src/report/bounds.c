@@ -40,15 +40,22 @@ static bool can_be_measured(const struct gp_subject *s, const struct gp_unit *un
                               .metrics = gp_summary_metrics(s->rows->summary),
                               .device =
                                   gp_summary_get_device(s->rows->summary, s->row->launch->device)};
-    return o.device && gp_formula_walk(unit->utilization, can_be_had, &o);
+    return unit->utilization && o.device && gp_formula_walk(unit->utilization, can_be_had, &o);
 }
 
-/* Works out how busy the unit is, 0 to 1. False with the reason in `why`; then *value is set where
- * its counts are wrong. */
+static bool evaluate(const struct gp_subject *s, const struct gp_node *formula, double *value,
+                     char why[GP_WHY_SIZE])
+{
+    return formula && gp_subject_evaluate(s, formula, value, why, GP_WHY_SIZE);
+}
+
+/* Works out how busy the unit is, 0 to 1: the hardware's count, where there is one, stands for
+ * itself, and other counts may be estimates. False with the reason in `why`; then *value is set
+ * where its counts are wrong. */
 static bool measure_unit(const struct gp_subject *s, const struct gp_unit *unit, double *value,
                          char why[GP_WHY_SIZE])
 {
-    if (!gp_subject_evaluate(s, unit->utilization, value, why, GP_WHY_SIZE))
+    if (!evaluate(s, unit->counted, value, why) && !evaluate(s, unit->utilization, value, why))
         return false;
     if (*value > MOST_UTILIZATION) {
         snprintf(why, GP_WHY_SIZE, "%s would work at %.0f %% of its peak, so its counts are wrong",

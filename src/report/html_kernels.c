@@ -107,10 +107,15 @@ void gp_html_metrics(const struct gp_summary *s, struct gp_text *out)
 /* ---- kernels ---- */
 
 /* A number where all launches agree; [mean, least, most]; {"all": value} where it is from the means
- * of counters of several launches; {"why": reason} where there is none. */
+ * of counters of several launches; {"mean": value, "launches": number} where few launches have it;
+ * {"why": reason} where there is none, false where none was to be. */
 static void add_stat(const struct gp_stat *stat, struct gp_text *out)
 {
     gp_json_next(out);
+    if (stat->count == 0 && gp_stat_is_of_few(stat)) {
+        gp_text_add(out, "false");
+        return;
+    }
     if (stat->count == 0) {
         gp_text_add(out, "{\"why\":");
         gp_json_string(out, gp_stat_absence(stat).text);
@@ -119,7 +124,11 @@ static void add_stat(const struct gp_stat *stat, struct gp_text *out)
     }
     double mean;
     gp_stat_mean(stat, &mean);
-    if (stat->combined) {
+    if (gp_stat_is_of_few(stat)) {
+        gp_text_add(out, "{\"mean\":");
+        gp_json_number(out, mean);
+        gp_text_addf(out, ",\"launches\":%" PRIu64 "}", stat->count);
+    } else if (stat->combined) {
         gp_text_add(out, "{\"all\":");
         gp_json_number(out, mean);
         gp_text_add(out, "}");

@@ -274,7 +274,8 @@ static double among_working_sms(const struct gp_subject *s, size_t unit)
     double closeness = s->bound->units[unit];
     const struct gp_device *device =
         s->row ? gp_summary_get_device(s->rows->summary, s->row->launch->device) : NULL;
-    if (!device || s->bound->kind != GP_BOUND_SMALL || !s->rules->units[unit].each_sm)
+    if (isnan(closeness) || !device || s->bound->kind != GP_BOUND_SMALL ||
+        !s->rules->units[unit].each_sm)
         return closeness;
     const unsigned *grid = s->row->launch->grid;
     double blocks = gp_blocks_of(grid);
@@ -379,7 +380,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
 
 static bool is_memory(const char *unit)
 {
-    return strcmp(unit, "dram") == 0 || strcmp(unit, "l2") == 0 || strcmp(unit, "l1") == 0;
+    return strcmp(unit, "dram") == 0 || strcmp(unit, "l2") == 0 || strcmp(unit, "l1") == 0 ||
+           strcmp(unit, "tex") == 0;
 }
 
 /* "close_dram": that unit's closeness; "close_compute": the busiest that is not of memory;

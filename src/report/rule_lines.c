@@ -29,6 +29,7 @@ static const char *const key_names[GP_RULE_KEYS] = {
     [GP_RULE_EACH_SM] = "each_sm",
     [GP_RULE_TITLE] = "title",
     [GP_RULE_UTILIZATION] = "utilization",
+    [GP_RULE_COUNTED] = "counted",
     [GP_RULE_AT_MOST] = "at_most",
     [GP_RULE_CEILING] = "ceiling",
 };

@@ -26,6 +26,7 @@ enum gp_rule_key {
     GP_RULE_EACH_SM,
     GP_RULE_TITLE,
     GP_RULE_UTILIZATION,
+    GP_RULE_COUNTED,
     GP_RULE_AT_MOST,
     GP_RULE_CEILING,
     GP_RULE_KEYS

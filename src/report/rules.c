@@ -84,6 +84,7 @@ static void free_unit(struct gp_unit *unit)
 {
     free(unit->title);
     gp_formula_free(unit->utilization);
+    gp_formula_free(unit->counted);
     gp_formula_free(unit->at_most);
     memset(unit, 0, sizeof(*unit));
 }
@@ -102,12 +103,18 @@ void gp_rules_close(struct gp_rules *r)
 
 /* ---- a whole section ------------------------------------------------------------------------- */
 
+static struct gp_node *formula_if_given(struct gp_rule_loading *l, enum gp_rule_key key)
+{
+    return gp_rule_is_given(l, key) ? gp_rule_formula(l, key, gp_rule_text_of(l, key), 0) : NULL;
+}
+
 static void finish_unit(struct gp_rule_loading *l)
 {
     struct gp_rules *r = l->rules;
     struct gp_unit unit = {0}, *slot = NULL;
     gp_rule_need(l, GP_RULE_TITLE);
-    gp_rule_need(l, GP_RULE_UTILIZATION);
+    if (!gp_rule_is_given(l, GP_RULE_COUNTED))
+        gp_rule_need(l, GP_RULE_UTILIZATION);
     gp_rule_need(l, GP_RULE_CEILING);
     if (l->refused)
         return;
@@ -132,10 +139,9 @@ static void finish_unit(struct gp_rule_loading *l)
     unit.last = gp_rule_word(l, GP_RULE_LAST, answers, 2) == 1;
     unit.each_sm = gp_rule_word(l, GP_RULE_EACH_SM, answers, 2) == 1;
     unit.title = gp_rule_copy_of(l, GP_RULE_TITLE);
-    unit.utilization =
-        gp_rule_formula(l, GP_RULE_UTILIZATION, gp_rule_text_of(l, GP_RULE_UTILIZATION), 0);
-    if (gp_rule_is_given(l, GP_RULE_AT_MOST))
-        unit.at_most = gp_rule_formula(l, GP_RULE_AT_MOST, gp_rule_text_of(l, GP_RULE_AT_MOST), 0);
+    unit.utilization = formula_if_given(l, GP_RULE_UTILIZATION);
+    unit.counted = formula_if_given(l, GP_RULE_COUNTED);
+    unit.at_most = formula_if_given(l, GP_RULE_AT_MOST);
     if (l->refused) {
         free_unit(&unit);
         return;

@@ -17,7 +17,8 @@
 struct gp_unit {
     char name[49];
     char *title;
-    struct gp_node *utilization; /* 0 to 1 */
+    struct gp_node *utilization; /* 0 to 1, or NULL: only where it was counted */
+    struct gp_node *counted;     /* the same of launches with the diagnosis, or NULL */
     struct gp_node *at_most;     /* the utilization cannot be more, or NULL */
     double ceiling;              /* the most that is reached of it in practice */
     bool last;                   /* it bounds only where it is clearly busier than all others */

@@ -162,6 +162,9 @@ void gp_summary_settings(struct gp_summary *s, const struct gp_settings *setting
     s->settings.overhead = s->overhead;
     s->settings.window = s->window;
     s->begun++;
+    for (size_t i = 0; i < GP_MAX_DEVICES; i++)
+        if (s->programs[i])
+            gp_program_forget_names(s->programs[i]);
     keep_counts(s);
     memset(s->used, 0, sizeof(s->used));
     memset(s->streams, 0, sizeof(s->streams));
@@ -350,6 +353,11 @@ struct gp_reason gp_stat_plain_absence(const struct gp_stat *stat)
     struct gp_reason reason = gp_stat_absence(stat);
     reason.text += stat->absent.cause ? stat->named : 0;
     return reason;
+}
+
+bool gp_stat_is_of_few(const struct gp_stat *stat)
+{
+    return stat->absent_count > 0 && stat->absent.cause == GP_CAUSE_NOT_MEASURED;
 }
 
 bool gp_stat_mean(const struct gp_stat *stat, double *mean)

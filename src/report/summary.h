@@ -43,6 +43,10 @@ struct gp_reason gp_stat_absence(const struct gp_stat *stat);
  * counters for the same reason. */
 struct gp_reason gp_stat_plain_absence(const struct gp_stat *stat);
 
+/* True where other launches, or all, were not to have the counters: the diagnosis counts them of
+ * few. */
+bool gp_stat_is_of_few(const struct gp_stat *stat);
+
 /* Adds the launches of `from` to those of `into`, where each of them stands for `times` launches.
  */
 void gp_stat_merge(struct gp_stat *into, const struct gp_stat *from, double times);

@@ -172,13 +172,16 @@ static void add_reasons(const struct reasons *r, struct gp_text *out)
 }
 
 /* Whether the details have a line for a value: of metrics that nobody asked for by name no helpers
- * of other metrics, and no zeros of units that the kernel does not use. */
+ * of other metrics, no zeros of units that the kernel does not use, and no names of nvprof's events
+ * for counters of the diagnosis. */
 static bool is_shown(const struct gp_table_options *options, const struct gp_metric *metric,
                      const struct gp_stat *stat)
 {
     if (stat->count == 0)
         return false;
-    return options->every_metric || (!metric->hidden && (stat->min != 0 || stat->max != 0));
+    const bool is_event = strcmp(metric->metric_class, "event") == 0 && gp_stat_is_of_few(stat);
+    return options->every_metric ||
+           (!metric->hidden && !is_event && (stat->min != 0 || stat->max != 0));
 }
 
 /* A larger doubt says that nothing is known, a smaller one is of rounding. */
@@ -225,8 +228,11 @@ static void add_metric(const struct gp_row *row, const struct gp_metric *metric,
     }
     gp_text_addf(out, "     %-32s %17s %17s %17s%s", metric->name, min, max, avg,
                  stat->combined ? " *" : "");
-    add_certainty(row, stat, mean, out);
-    if (stat->absent_count > 0 && !stat->combined) {
+    if (gp_stat_is_of_few(stat))
+        gp_text_addf(out, "  of %" PRIu64 " launch%s", stat->count, stat->count == 1 ? "" : "es");
+    else
+        add_certainty(row, stat, mean, out);
+    if (stat->absent_count > 0 && !stat->combined && !gp_stat_is_of_few(stat)) {
         gp_text_addf(out, "  absent in %" PRIu64, stat->absent_count);
         size_t number = number_of(reasons, stat);
         if (number)
@@ -274,7 +280,9 @@ static bool is_absent(const struct gp_rows *r, const struct gp_row *row,
                       const struct gp_table_options *options, size_t i)
 {
     const struct gp_metric *metric = gp_metrics_selected(gp_summary_metrics(r->summary), i);
-    return row->stats[i].count == 0 && (options->every_metric || !metric->hidden);
+    const struct gp_stat *stat = &row->stats[i];
+    const bool is_shown = !metric->hidden && (metric->in_default_set || !gp_stat_is_of_few(stat));
+    return stat->count == 0 && (options->every_metric || is_shown);
 }
 
 /* Metrics without a value, those of one reason on one line. */

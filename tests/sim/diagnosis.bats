@@ -19,6 +19,9 @@ samples() {
         awk -F, -v column="$column" '{ sum += $(column + 2) } END { print sum + 0 }'
 }
 
+# of_default_set: the counters of each launch, without those of the diagnosis, which stand behind them.
+of_default_set() { counted | sed 's/,"sm__inst_executed_pipe_alu\..*//'; }
+
 @test "with --diagnosis full each kernel is sampled, where its model waits" {
     GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/snippets_linked" vector_add sum_shared
     [ "$(sampled)" = "$(printf '%s\n' sum_shared vector_add)" ]
@@ -46,10 +49,10 @@ samples() {
 @test "counters are the same whether kernels are sampled or not, before and behind" {
     for case in freed written variables; do
         GPUPROF_DIAGNOSIS=off same_with_and_without "$programs/changes_linked" $case
-        counted >"$BATS_TEST_TMPDIR/off"
+        of_default_set >"$BATS_TEST_TMPDIR/off"
         [ -z "$(sampled)" ]
         GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/changes_linked" $case
-        counted >"$BATS_TEST_TMPDIR/full"
+        of_default_set >"$BATS_TEST_TMPDIR/full"
         [ -n "$(sampled)" ]
         diff "$BATS_TEST_TMPDIR/off" "$BATS_TEST_TMPDIR/full"
         [ "$(grep -c '"skipped"' "$profile")" -eq 0 ]
@@ -63,7 +66,7 @@ samples() {
             # shellcheck disable=SC2086
             GPUPROF_DIAGNOSIS=$diagnosis GPUPROF_MEMORY=$memory GPUSIM_PROFILER=$BATS_TEST_TMPDIR/calls \
                 same_with_and_without "$programs/snippets_linked" $kernels
-            counted >"$BATS_TEST_TMPDIR/$diagnosis"
+            of_default_set >"$BATS_TEST_TMPDIR/$diagnosis"
         done
         diff "$BATS_TEST_TMPDIR/off" "$BATS_TEST_TMPDIR/full"
         [ "$(grep '"sampled":' "$profile" | grep -c '"smsp__sass_sectors_mem_global"')" -eq 7 ]
@@ -131,4 +134,158 @@ samples() {
     run "$GPUPROF_BUILD/gpuprof" --diagnosis much true
     [ "$status" -eq 2 ]
     [[ $output == *"--diagnosis: 'much' is none of off, auto and full"* ]]
+}
+
+# ---- counters of the diagnosis
+
+# counter KERNEL NAME: its value in the kernel's launches that have one, each once.
+counter() {
+    grep "\"type\":\"launch\".*\"kernel\":\"$1\"" "$profile" | grep -o "\"$2\":[0-9.e+]*" | cut -d: -f2 | sort -u
+}
+
+# diagnosed: the kernels with these counters, one a line for each launch that has them.
+diagnosed() {
+    grep '"type":"launch"' "$profile" | grep '"sm__inst_executed_pipe_alu' | grep -o '"kernel":"[^"]*"' | cut -d'"' -f4 | sort
+}
+
+# sum KERNEL NAME...: of such values.
+sum() {
+    local kernel=$1 name
+    shift
+    for name in "$@"; do counter "$kernel" "$name"; done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+}
+
+@test "counters of the diagnosis agree with those of the default set, and memory is as it was" {
+    kernels="vector_add in_place sum_shared matrix_column"
+    # shellcheck disable=SC2086
+    GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/snippets_linked" $kernels
+    [ "$(diagnosed)" = "$(printf '%s\n' matrix_add_column scale_in_place sum_shared vector_add)" ]
+    for kernel in matrix_add_column scale_in_place sum_shared vector_add; do
+        [ "$(counter $kernel smsp__inst_issued.sum)" = "$(counter $kernel smsp__inst_executed.sum)" ]
+        [ "$(counter $kernel l1tex__data_pipe_lsu_wavefronts_mem_shared.sum)" = \
+            "$(counter $kernel smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared.sum)" ]
+        [ "$(counter $kernel l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum)" = \
+            "$(counter $kernel smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum)" ]
+        [ $((32 * $(sum $kernel lts__t_sectors_op_read.sum lts__t_sectors_op_write.sum))) -eq \
+            "$(sum $kernel lts__t_bytes.sum)" ]
+        # Caches are as empty.
+        rate=$(counter $kernel lts__t_request_hit_rate.pct)
+        hits=$(sum $kernel lts__t_sectors_op_read_lookup_hit.sum lts__t_sectors_op_write_lookup_hit.sum)
+        [ "$(awk -v rate="$rate" -v bytes="$(sum $kernel lts__t_bytes.sum)" 'BEGIN { printf "%.0f", rate / 100 * bytes / 32 }')" -eq "$hits" ]
+    done
+    # Of no launch twice, and of the rest none.
+    [ "$(counter scale_in_place sm__warps_active.sum | wc -l)" -eq 1 ]
+}
+
+@test "each configuration of a kernel has them, and details say of how many launches values are" {
+    GPUPROF_DIAGNOSIS=full GPUPROF_REPORT=details same_with_and_without "$programs/snippets_linked" in_place
+    grep -q '^ *stalled_long_scoreboard .*%  of 1 launch$' "$log"
+    diff <(grep '  of 1 launch' "$log" | sort) \
+        <("$GPUPROF_BUILD/gpuprof" report --details "$profile" | grep '  of 1 launch' | sort) | grep -v '^>' | grep '^<' && return 1
+    # A metric that was not to be counted is no 0, and not listed as absent either.
+    GPUPROF_DIAGNOSIS=off GPUPROF_REPORT=details profiled "$programs/snippets_linked" in_place
+    [ "$(grep -c 'stalled_\|issue_slots_lost\|alu_pct' "$log")" -eq 0 ]
+    GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/limit_linked" 0 all:4
+    [ "$(diagnosed | uniq -c | awk '$1 > 1' | wc -l)" -ge 1 ]
+}
+
+@test "a configuration that comes in a later batch is diagnosed, and none twice" {
+    GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/limit_linked" 0 one:300 all:3 one:300 all:4
+    grids=$(grep '"diagnosed":1' "$profile" | grep -o '"grid":[^]]*' | sort)
+    [ "$(wc -l <<<"$grids")" -eq 5 ]
+    [ "$(uniq <<<"$grids" | wc -l)" -eq 5 ]
+    [ "$(sampled)" = scale_in_place ]
+}
+
+@test "metrics that were asked for are all that is counted" {
+    GPUPROF_DIAGNOSIS=full GPUPROF_METRICS=duration,ipc same_with_and_without "$programs/snippets_linked" vector_add
+    [ -z "$(diagnosed)" ]
+    [ "$(sampled)" = vector_add ]
+    GPUPROF_DIAGNOSIS=full GPUPROF_METRICS=default,branch_efficiency profiled "$programs/snippets_linked" vector_add
+    [ "$(diagnosed)" = vector_add ]
+}
+
+@test "CUPTI refuses the session of the diagnosis: all else is counted, and one line says why" {
+    # With one batch the default set takes these calls once, or as often as is said.
+    for call in cuptiRangeProfilerEnable@2 cuptiRangeProfilerGetCounterDataSize@2 cuptiRangeProfilerSetConfig@2 \
+        cuptiRangeProfilerStart@5 cuptiRangeProfilerStop@6 cuptiRangeProfilerPushRange@10 cuptiRangeProfilerPopRange@10 \
+        cuptiRangeProfilerDecodeData@3 cuptiProfilerHostEvaluateToGpuValues@20; do
+        GPUPROF_DIAGNOSIS=full GPUSIM_FAILS=$call same_with_and_without "$programs/snippets_linked" vector_add in_place
+        [ "$(grep -c 'the counters of the diagnosis were not counted: ' "$log")" -eq 1 ] || [ -n "$(diagnosed)" ]
+        [ "$(grep '"type":"launch"' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 4 ]
+        [ "$(sampled | wc -l)" -eq 2 ]
+    done
+    GPUPROF_DIAGNOSIS=full GPUSIM_FAILS=cuptiRangeProfilerEnable@2 profiled "$programs/snippets_linked" vector_add
+    grep -q 'the counters of the diagnosis were not counted: cuptiRangeProfilerEnable' "$log"
+    [ -z "$(diagnosed)" ]
+}
+
+@test "a counter that the chip does not have costs itself alone; those that take too many passes are left out" {
+    mkdir -p "$BATS_TEST_TMPDIR/gpuprof"
+    cat >"$BATS_TEST_TMPDIR/gpuprof/own.ini" <<'INI'
+[set diagnosis]
+description = with one that no chip has, and more of L1's than eight passes hold
+metrics = alu_pct_of_peak, made_up__counter.sum, l1_data_wavefronts, shared_wavefronts, global_load_sectors,
+    global_store_sectors, local_sectors, local_hit_rate, l1_cache_global_hit_rate, shared_ld_bank_conflict,
+    shared_st_bank_conflict, atomic_throughput, global_load_requests, global_store_requests, global_atomic_requests,
+    global_reduction_requests, local_load_requests, local_store_requests
+INI
+    GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/snippets_linked" vector_add
+    [ "$(diagnosed)" = vector_add ]
+    grep -q '"made_up__counter.sum":"this GPU has no such counter"' "$profile"
+    [ "$(counter vector_add l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum)" = 4096.0 ]
+    grep -q '"l1tex__t_requests_pipe_lsu_mem_local_op_st.sum":"the counter needs a pass that could not be made"' "$profile"
+}
+
+@test "a kernel fails while it is diagnosed: its context is lost, and counters stay" {
+    for run in 16 25; do
+        # Without us the program has no such run.
+        GPUPROF_DIAGNOSIS=full GPUSIM_FAULTS=trapped=$run profiled "$programs/snippets_linked" vector_add in_place || true
+        grep -q 'the counters of the diagnosis were not counted: the launch failed' "$log"
+        [ "$(grep '"type":"launch"' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 4 ]
+        [ -z "$(diagnosed)" ]
+    done
+}
+
+# bats test_tags=long
+@test "a kernel does not end while it is diagnosed: nothing more is counted, and the program goes on" {
+    GPUPROF_TIMEOUT=1 GPUPROF_DIAGNOSIS=full GPUSIM_FAULTS=stuck=16 same_with_and_without "$programs/snippets_linked" vector_add in_place
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"dram__bytes_read.sum":[0-9]')" -eq 4 ]
+    [ -z "$(diagnosed)" ]
+}
+
+@test "the diagnosis keeps to the limit, and to a tenth of measuring" {
+    kernels="vector_add in_place sum_shared matrix_row"
+    # The session of the diagnosis takes 300 ms to open, and each pass 60.
+    # shellcheck disable=SC2086
+    GPUPROF_OVERHEAD=100s GPUPROF_DIAGNOSIS=full GPUSIM_FAULTS=slowcounters profiled "$programs/snippets_linked" $kernels
+    [ -n "$(diagnosed)" ]
+    # shellcheck disable=SC2086
+    GPUPROF_OVERHEAD=0.6s GPUPROF_DIAGNOSIS=full GPUSIM_FAULTS=slowcounters GPUSIM_PROFILER=$BATS_TEST_TMPDIR/calls \
+        profiled "$programs/snippets_linked" $kernels
+    [ -z "$(diagnosed)" ]
+    [ "$(grep -c '^enable' "$BATS_TEST_TMPDIR/calls")" -eq 1 ]
+    # shellcheck disable=SC2086
+    GPUPROF_DIAGNOSIS=auto GPUSIM_FAULTS=slowcode same_with_and_without "$programs/exits_linked" exit $kernels
+    [ -z "$(diagnosed)" ]
+}
+
+# bats test_tags=long
+@test "where it took long to measure a program the diagnosis has its counters, too" {
+    kernels="vector_add in_place sum_shared matrix_row matrix_column predicated one_lane atomics histogram matrix_linear
+        transpose_naive flops_float flops_double transpose_shared structs_aos"
+    # shellcheck disable=SC2086
+    GPUPROF_DIAGNOSIS=auto GPUSIM_FAULTS=slowcode same_with_and_without "$programs/exits_linked" exit $kernels $kernels $kernels
+    [ -n "$(diagnosed)" ]
+    [ -n "$(sampled)" ]
+}
+
+# bats test_tags=long
+@test "where kernels have no instrumented counters those of the diagnosis come before samples" {
+    kernels="vector_add in_place sum_shared matrix_row matrix_column predicated one_lane"
+    # Six seconds of measuring pay for one of the two.
+    # shellcheck disable=SC2086
+    GPUPROF_DIAGNOSIS=auto GPUSIM_FAULTS=slowcode,refusedcode \
+        same_with_and_without "$programs/exits_linked" exit $kernels $kernels $kernels $kernels
+    [ "$(diagnosed | uniq | wc -l)" -eq 7 ]
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct sample {
-    struct gp_counter counters[96];
+    struct gp_counter counters[112];
     struct gp_record launch;
 };
 
@@ -26,6 +26,13 @@ static double *counter(struct sample *s, const char *name)
 static void set(struct sample *s, const char *name, double value)
 {
     *counter(s, name) = value;
+}
+
+/* One that its list has not. */
+static inline void add(struct sample *s, const char *name, double value)
+{
+    assert_true(s->launch.counter_count < sizeof(s->counters) / sizeof(s->counters[0]));
+    s->counters[s->launch.counter_count++] = (struct gp_counter){.name = name, .value = value};
 }
 
 #define CYCLES 1.8e6 /* of a millisecond */

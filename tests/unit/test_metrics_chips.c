@@ -3,6 +3,7 @@
  * passes. Skipped where there is no such library, and in a build with the address sanitizer. CHIPS
  * in the environment names the chips of a quick run, which leaves out the largest set. */
 #include "cli/chip.h"
+#include "counters/diagnosis_set.h"
 #include "metrics/metrics.h"
 
 #include "need_cupti.h"
@@ -132,7 +133,7 @@ static const struct {
     unsigned usual, paper, memory, compute, stalls, launch, all;
 } most_passes[] = {
     {"TU102", 2, 2, 3, 3, 5, 1, 0}, {"GA100", 1, 1, 3, 3, 5, 1, 0},  {"GA102", 1, 1, 3, 3, 5, 1, 0},
-    {"AD102", 1, 1, 3, 3, 5, 1, 0}, {"GH100", 1, 1, 3, 3, 5, 1, 19}, {"GB100", 1, 1, 3, 3, 5, 1, 0},
+    {"AD102", 1, 1, 3, 3, 5, 1, 0}, {"GH100", 1, 1, 3, 3, 5, 1, 20}, {"GB100", 1, 1, 3, 3, 5, 1, 0},
     {"GB202", 1, 1, 3, 3, 5, 1, 0},
 };
 
@@ -184,9 +185,36 @@ static void sets_take_few_passes(void **state)
     assert_false(too_many);
 }
 
+/* The counters that the default set has not. */
+static void the_diagnosis_takes_eight_passes_at_most(void **state)
+{
+    (void)state;
+    need_cupti();
+    struct gp_metrics *m = shipped();
+    gp_metrics_select_diagnosis(m);
+    assert_true(gp_metrics_have_diagnosis(m));
+    for (size_t i = 0; i < gp_chip_name_count(); i++) {
+        const struct gp_chip_name *chip = gp_chip_name_at(i);
+        const struct gp_device device = device_of(chip);
+        struct gp_chip_passes passes;
+        const char **names, *why;
+        size_t count;
+        if (!knows(chip))
+            continue;
+        assert_true(gp_metrics_diagnosis_counters(m, &device, &names, &count));
+        assert_true(count > 30);
+        assert_true(gp_chip_count_passes(chip->name, names, count, &passes, &why));
+        free(names);
+        if (passes.hardware > GP_DIAGNOSIS_PASSES || passes.instrumented > 0)
+            fail_msg("%s: %u passes", chip->name, passes.hardware);
+    }
+    gp_metrics_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_diagnosis_takes_eight_passes_at_most),
         cmocka_unit_test(every_chip_has_the_counters),
         cmocka_unit_test(sets_take_few_passes),
     };

@@ -445,6 +445,41 @@ static void selection(void **state)
     gp_metrics_close(m);
 }
 
+/* Behind the default set, whose counters every launch has, those that few launches have. */
+static void the_diagnosis_is_selected_behind_the_default_set(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = parsed_with("[one]\nformula = a__sum\ndefault = yes\n"
+                                       "[two]\nformula = b__sum + a__sum\n"
+                                       "[three]\nformula = c__sum\n"
+                                       "[set diagnosis]\ndescription = d\nmetrics = two, one\n",
+                                       "");
+    struct gp_text problems = {0};
+    const char **names;
+    size_t count;
+    assert_false(gp_metrics_have_diagnosis(m));
+    gp_metrics_select_diagnosis(m);
+    assert_true(gp_metrics_have_diagnosis(m));
+    assert_int_equal(gp_metrics_selected_count(m), 2);
+    assert_string_equal(gp_metrics_selected(m, 1)->name, "two");
+    assert_true(gp_metrics_counters(m, &hopper, &names, &count));
+    assert_int_equal(count, 1);
+    assert_string_equal(names[0], "a__sum");
+    free(names);
+    assert_true(gp_metrics_diagnosis_counters(m, &hopper, &names, &count));
+    assert_int_equal(count, 1);
+    assert_string_equal(names[0], "b__sum");
+    free(names);
+    /* Beside other metrics than the default ones there is none. */
+    assert_true(gp_metrics_select(m, "three", &problems));
+    gp_metrics_select_diagnosis(m);
+    assert_false(gp_metrics_have_diagnosis(m));
+    assert_true(gp_metrics_select(m, "default,three", &problems));
+    gp_metrics_select_diagnosis(m);
+    assert_int_equal(gp_metrics_selected_count(m), 3);
+    gp_metrics_close(m);
+}
+
 static void a_metric_without_an_equivalent_says_why(void **state)
 {
     (void)state;
@@ -673,6 +708,7 @@ int main(void)
         cmocka_unit_test(conditions),
         cmocka_unit_test(a_condition_may_ask_where_the_counters_come_from),
         cmocka_unit_test(selection),
+        cmocka_unit_test(the_diagnosis_is_selected_behind_the_default_set),
         cmocka_unit_test(a_metric_without_an_equivalent_says_why),
         cmocka_unit_test(sets_have_names),
         cmocka_unit_test(counters_are_selected_by_their_own_names),

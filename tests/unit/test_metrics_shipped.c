@@ -377,6 +377,38 @@ static void all_metrics_at_once_are_as_one_by_one(void **state)
     gp_metrics_close(m);
 }
 
+static void count_values(void *user, size_t i, double value, double weight,
+                         const struct gp_absence *absence)
+{
+    (void)i;
+    (void)value;
+    (void)weight;
+    *(unsigned *)user += !absence;
+}
+
+/* A list of counters without a name is remembered by the names' addresses; another file's names may
+ * come to the same. */
+static void other_names_at_the_same_address_are_found(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = shipped();
+    struct gp_text problems = {0};
+    assert_true(gp_metrics_select(m, "l2_bytes", &problems));
+    struct gp_program *p = gp_program_new(m, &h200);
+    char name[32] = "another__counter.sum";
+    const struct gp_counter counter = {.name = name, .value = 1};
+    const struct gp_record launch = {.counter_count = 1, .counters = &counter};
+    unsigned values = 0;
+    gp_program_run(p, &launch, count_values, &values);
+    assert_int_equal(values, 0);
+    strcpy(name, "lts__t_bytes.sum");
+    gp_program_forget_names(p);
+    gp_program_run(p, &launch, count_values, &values);
+    assert_int_equal(values, 1);
+    gp_program_free(p);
+    gp_metrics_close(m);
+}
+
 static void is_weighted_by(const struct gp_metrics *m, const struct gp_device *device,
                            const char *name, const char *expected)
 {
@@ -678,6 +710,7 @@ int main(void)
         cmocka_unit_test(shares_of_time_are_of_the_kernels_own),
         cmocka_unit_test(no_metric_takes_a_share_of_the_range),
         cmocka_unit_test(all_metrics_at_once_are_as_one_by_one),
+        cmocka_unit_test(other_names_at_the_same_address_are_found),
         cmocka_unit_test(weights_follow_from_formulas),
         cmocka_unit_test(weights_of_any_formula_are_found),
         cmocka_unit_test(a_kernel_without_branches_has_no_branch_efficiency),

@@ -221,6 +221,28 @@ static void the_number_of_sums_is_bounded(void **state)
     gp_thinning_free(t);
 }
 
+static void diagnosed_launches_keep_their_lines(void **state)
+{
+    (void)state;
+    struct gp_thinning *t = gp_thinning_new();
+    struct gp_record launch = launch_of("k", 0);
+    unsigned kept = 0, diagnosed = 0;
+    for (unsigned i = 0; i < 1000; i++)
+        gp_thinning_line(t, &launch);
+    for (unsigned i = 0; i < 4; i++)
+        gp_thinning_halve(t);
+    for (unsigned i = 0; i < 1000; i++) {
+        launch.index = i;
+        launch.diagnosed = 0;
+        kept += gp_thinning_keeps(t, &launch, 0);
+        launch.diagnosed = 1;
+        diagnosed += gp_thinning_keeps(t, &launch, 0);
+    }
+    assert_true(kept < 500);
+    assert_int_equal(diagnosed, 1000);
+    gp_thinning_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_choice_stays),
         cmocka_unit_test(sums_have_number_and_times),
         cmocka_unit_test(the_number_of_sums_is_bounded),
+        cmocka_unit_test(diagnosed_launches_keep_their_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

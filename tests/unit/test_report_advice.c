@@ -145,6 +145,57 @@ static void units_that_were_not_measured_bound_nothing(void **state)
     forget(&f);
 }
 
+static void bound_is(const struct sample *s, const char *bound)
+{
+    struct found f;
+    find_of(&f, s, NULL, "default,diagnosis");
+    assert_string_equal(f.findings.bounds[0].name, bound);
+    forget(&f);
+}
+
+/* The hardware's count of wavefronts is more than any estimate, and pipes that the default set does
+ * not count bound kernels as well. */
+static void the_diagnosis_says_of_units_what_the_default_set_does_not(void **state)
+{
+    (void)state;
+    struct sample s;
+    make_sample(&s, "k");
+    bound_is(&s, "latency");
+    add(&s, "l1tex__data_pipe_lsu_wavefronts.sum", 0.8 * SMS * CYCLES);
+    bound_is(&s, "l1");
+    make_sample(&s, "k");
+    add(&s, "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active", 80);
+    bound_is(&s, "alu");
+    set(&s, "sm__cycles_active.avg", CYCLES / 2); /* half of the time the SMs rest */
+    bound_is(&s, "latency");
+    make_sample(&s, "k");
+    add(&s, "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 80);
+    bound_is(&s, "xu");
+}
+
+/* Instrumented counters say how busy pipes and L1 are. Where there are none the diagnosis does. */
+static void the_diagnosis_alone_makes_a_bound_known(void **state)
+{
+    (void)state;
+    static const char *const counted[] = {
+        "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+        "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
+        "sm__inst_executed_pipe_fma_type_fp16.avg.pct_of_peak_sustained_active",
+        "l1tex__data_pipe_lsu_wavefronts.sum"};
+    struct sample s;
+    make_sample(&s, "k");
+    set(&s, "smsp__inst_executed.sum", 0.5 * 4 * SMS * CYCLES);
+    for (size_t i = 0; i < s.launch.counter_count; i++)
+        if (strstr(s.counters[i].name, GP_INSTRUMENTED))
+            s.counters[i].absent = GP_REASON(ADDED_LIMIT);
+    bound_is(&s, "unknown");
+    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+        add(&s, counted[i], 1);
+    bound_is(&s, "latency");
+    set(&s, counted[0], 80);
+    bound_is(&s, "fp32");
+}
+
 /* A copy is bound by DRAM. Where that was not counted, the other units are idle, which is no
  * evidence. */
 static void idle_units_bound_nothing_where_one_was_not_measured(void **state)
@@ -1955,6 +2006,8 @@ static void the_last_resort_is_a_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_diagnosis_says_of_units_what_the_default_set_does_not),
+        cmocka_unit_test(the_diagnosis_alone_makes_a_bound_known),
         cmocka_unit_test(the_busiest_unit_bounds),
         cmocka_unit_test(a_pipe_is_named_where_issue_slots_are_as_busy),
         cmocka_unit_test(shares_are_those_of_the_kernels_own_time),

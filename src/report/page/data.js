@@ -47,7 +47,8 @@ function endsOf(kernels) {
     return ends;
 }
 
-/* {mean, min, max}, {mean, combined}, or {why}; null where the metric is not there. */
+/* {mean, min, max}, {mean, combined}, {mean, launches}, or {why}; null where the metric is not there,
+ * or was to be counted of other kernels alone. */
 function stat(kernel, metric) {
     const i = kernel.profile.metricIndex.get(metric);
     if (i === undefined)
@@ -57,6 +58,10 @@ function stat(kernel, metric) {
         return {mean: s, min: s, max: s};
     if (Array.isArray(s))
         return {mean: s[0], min: s[1], max: s[2]};
+    if (s === false)
+        return null;
+    if (s && 'launches' in s)
+        return s;
     if (s && 'all' in s)
         return {mean: s.all, combined: true};
     return {why: (s && s.why) || 'not a finite number'};

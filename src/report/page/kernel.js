@@ -167,8 +167,9 @@ function statCells(s, unit) {
     if (!s || s.why)
         return [withRaw('', h('td', {class: 'muted', title: s?.why}, 'absent')), h('td'), h('td')];
     return [withRaw(s.mean, h('td', {}, format(s.mean, unit), s.combined && h('span', {class: 'muted',
-        title: 'from the means of counters of several launches'}, ' *'))),
-        [s.min, s.max].map(v => s.combined ? h('td') : withRaw(v, h('td', {class: 'muted'}, format(v, unit))))];
+        title: 'from the means of counters of several launches'}, ' *'), s.launches && h('span', {class: 'muted'},
+        ` of ${plural(s.launches, 'launch')}`))),
+        [s.min, s.max].map(v => s.combined || s.launches ? h('td') : withRaw(v, h('td', {class: 'muted'}, format(v, unit))))];
 }
 
 function metricRow(kernel, other, metric) {
@@ -185,7 +186,7 @@ function metricRow(kernel, other, metric) {
 function whyAbsent(kernel) {
     const reasons = new Map();
     for (const metric of kernel.profile.metrics) {
-        const why = stat(kernel, metric.name).why?.replace(/^(\S+: )?counter \S+: /, '');
+        const why = stat(kernel, metric.name)?.why?.replace(/^(\S+: )?counter \S+: /, '');
         if (why)
             reasons.set(why, [...(reasons.get(why) || []), metric.name]);
     }
@@ -197,6 +198,8 @@ function whyAbsent(kernel) {
 function metricsSection(kernel, other) {
     const classes = new Map();
     for (const metric of kernel.profile.metrics) {
+        if (!stat(kernel, metric.name) && !(other && stat(other, metric.name)))
+            continue;
         const name = metric.class || 'other';
         classes.set(name, [...(classes.get(name) || []), metric]);
     }

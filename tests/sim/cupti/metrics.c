@@ -115,6 +115,14 @@ bool gpusim_metric_parse(const char *name, struct gpusim_metric *metric)
     (c->global_ld_sectors + c->global_st_sectors + c->global_atom_sectors + \
      c->global_red_sectors + c->local_ld_sectors + c->local_st_sectors)
 
+/* Cycles in which warps wait, as in samples.c, as parts of the cycles that they are resident. */
+#define LONG_CYCLES (500 * (c->global_ld + c->global_atom + c->local_ld))
+#define SHORT_CYCLES (30 * (c->shared_ld + c->inst_sfu))
+#define BARRIER_CYCLES (60 * c->barriers)
+#define ALL_CYCLES (4 * c->inst + BARRIER_CYCLES + LONG_CYCLES + SHORT_CYCLES)
+#define STALLED(cycles) \
+    (ALL_CYCLES > 0 ? (double)c->warp_cycles * (double)(cycles) / (double)ALL_CYCLES : 0.0)
+
 static double count_of(unsigned base, const struct gpusim_counters *c,
                        const struct gpusim_result *r)
 {

@@ -20,6 +20,7 @@ struct CUpti_RangeProfiler_Object {
     CUcontext context;
     int device;
     bool alive, ever_started, started;
+    bool broken;       /* another one was enabled in its context meanwhile */
     bool instrumented; /* some kernel ran in a pass of instrumented code */
     struct gpusim_watcher watcher;
 
@@ -218,6 +219,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params 
     o->watcher.launched = launched;
     o->watcher.self = o;
     pthread_mutex_lock(&lock);
+    for (CUpti_RangeProfiler_Object *other = objects; other; other = other->next)
+        other->broken = other->broken || (other->alive && other->context == context);
     o->next = objects;
     objects = o;
     pthread_mutex_unlock(&lock);
@@ -388,6 +391,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p
         return CUPTI_ERROR_INVALID_CONTEXT;
     if (!o->config)
         gpusim_crash("cuptiRangeProfilerStart without a configuration");
+    if (o->broken)
+        return CUPTI_ERROR_UNKNOWN;
     if (o->started)
         return CUPTI_SUCCESS;
     if (gpusim_driver()->is_green(o->context) || !gpusim_driver()->synchronize(o->context))
@@ -461,6 +466,8 @@ CUptiResult CUPTIAPI cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_P
     o = pParams->pRangeProfilerObject;
     if (!o->alive || !o->started)
         return CUPTI_ERROR_INVALID_OPERATION;
+    if (o->broken)
+        return CUPTI_ERROR_UNKNOWN;
     if (o->mode != CUPTI_UserRange)
         return CUPTI_SUCCESS;                       /* of no effect, and no error either */
     (void)gpusim_driver()->synchronize(o->context); /* earlier launches are not in it */

@@ -97,6 +97,20 @@ double gpusim_fault_launch_ms(void)
            (counted_fault("heldlong", &longer) ? 0.1 : 0);
 }
 
+bool gpusim_fault_run_traps(void)
+{
+    static atomic_ulong runs;
+
+    return counted_fault("trapped", &runs);
+}
+
+bool gpusim_fault_run_is_stuck(void)
+{
+    static atomic_ulong runs;
+
+    return counted_fault("stuck", &runs);
+}
+
 bool gpusim_fault_event_held_up(void)
 {
     static atomic_ulong events;
@@ -120,6 +134,7 @@ void gpusim_sleep_ms(double ms)
         (void)fprintf(file, "%g\n", ms);
         (void)fclose(file);
     }
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(ms * 1e6)}, NULL);
+    const long whole = (long)(ms / 1e3);
+    (void)nanosleep(&(struct timespec){whole, (long)((ms - 1e3 * (double)whole) * 1e6)}, NULL);
     gpusim_work_ms += ms;
 }

@@ -8,6 +8,7 @@
  *                       lazyload=always: in any case
  *   heldup=N            the Nth run of a program's kernel takes 8 us longer; heldup=N+ that and all
  *                       later ones; heldlong=N: 100 us, more than lies between the marks of a pass
+ *   trapped=N, stuck=N  the Nth run of a program's kernel fails; or takes 45 s
  *   slow                every asynchronous operation starts late, so a missing wait is noticed
  *   slowmarks           an event is reached that late, also right behind another one
  *   slowhost            the host needs so long for a launch that the GPU is through with the stream
@@ -57,6 +58,10 @@ bool gpusim_fault_mark_waits(void);
 
 /* Counts an event in a stream; true where the host is held up before it. */
 bool gpusim_fault_event_held_up(void);
+
+/* Count a run of a program's kernel: whether it fails; whether it takes very long. */
+bool gpusim_fault_run_traps(void);
+bool gpusim_fault_run_is_stuck(void);
 
 /* Counts a run of a program's kernel: the milliseconds that it takes longer. */
 double gpusim_fault_launch_ms(void);

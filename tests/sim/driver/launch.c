@@ -17,6 +17,8 @@
 #define MS_A_THREAD 1e-7
 /* More in instrumented code, by a fault. */
 #define LONG_CODE_MS 600
+/* A run that is stuck, by a fault, takes longer than any is waited for. */
+#define STUCK_MS 45000
 /* The time of the call that launches a kernel, where it is not in line behind other work: as in a
  * pass. */
 #define CALL_MS 2e-2
@@ -209,6 +211,10 @@ CUresult gpusim_launch_run(CUcontext context, const struct gpusim_launch *launch
     result = watched ? run_watched(context, grid) : run_unwatched(context, grid);
     if (f->code->whole)
         list_own_kernel(context);
+    else if (gpusim_fault_run_is_stuck())
+        gpusim_sleep_ms(STUCK_MS);
+    else if (gpusim_fault_run_traps())
+        result = CUDA_ERROR_LAUNCH_FAILED;
     gpusim_work_ms += time_of(grid) + (watched ? CALL_MS : 0);
     free(grid);
     return result;
