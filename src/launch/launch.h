@@ -53,7 +53,7 @@ enum gp_passed_over {
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why);
 CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up);
-/* The launches are the program's own run, and whoever makes them says which other memory is written
+/* The launches are the program's own run, and their caller tells of other memory that is written
  * between them. Else it may be any: they run once more on memory that is put back. */
 void gp_launch_series_is_own_run(void);
 /* Other work is about to be launched into the stream, which writes so many bytes; 0: any memory. */

@@ -363,7 +363,7 @@ static CUresult digest_parts(struct gp_snapshot *s, CUstream stream, bool per_th
     return result;
 }
 
-/* Whatever was written to the parts, they are as it was expected. */
+/* The parts may have any contents now. */
 static bool note_parts(struct gp_snapshot *s, struct gp_reason *why)
 {
     CUresult result = digest_parts(s, s->own.stream, false, &s->restored);

@@ -503,7 +503,7 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
  * them. */
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units: from its addresses on,
- * and those of `led`. `least`: bytes that are saved from each address on, whatever is known of it.
+ * and those of `led`. `least`: bytes that are saved from each address on in any case.
  * False where there are too many. */
 bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
                  const struct gp_plan *led, uint64_t least, struct gp_plan *plan);

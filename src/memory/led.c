@@ -12,7 +12,7 @@
 #define MOST_FOUND (GP_MOST_PARTS / 2)
 #define MOST_ROUNDS 8
 #define MOST_OF_PART ((uint64_t)128 << 20)
-/* Numbers that are no addresses look like some, as two in a row of 32 bits: 32736, 32737. In the
+/* Numbers can be taken for addresses, as two in a row of 32 bits: 32736, 32737. In the
  * far part of an allocation, of which no launch has had an address, these are most: there an
  * address is aligned as allocators align, and little is saved behind it. */
 #define FAR_ALIGNMENT 256
@@ -43,8 +43,8 @@ static void search_piece(struct leads *l, const struct gp_divided *d, uint64_t f
     search_in(l, from, to < near ? to : near, d->start);
 }
 
-/* Large memory that is not divided is followed when it is copied, and then leads to all of what it
- * leads to. */
+/* Large memory that is not divided is followed when it is copied, and then all of a
+ * divided allocation to which it leads is saved. */
 static void search_range(struct leads *l, size_t range)
 {
     const struct gp_range *r = &l->s->reached.ranges.ranges[range];
@@ -68,7 +68,7 @@ static void begin(struct leads *l)
             search_range(l, s->reached.list[i]);
 }
 
-/* ---- what was found -------------------------------------------------------------------------- */
+/* ---- the answer -------------------------------------------------------------------------- */
 
 static void take_ranges(struct leads *l)
 {

@@ -1,7 +1,7 @@
 /* The near part of divided memory, in blocks: those in which launches have had an address, the next
  * one behind each, and those in which a change was found. Checks read it alone where the rest is
- * checked once for many launches. An allocation of most of the GPU has few near blocks; numbers
- * among the parameters of launches that only look like addresses add one here and there. Pure. */
+ * checked once for many launches. An allocation of most of the GPU has few near blocks; a number
+ * among the parameters that is none but seems an address adds one or two. Pure. */
 #include "memory/inside.h"
 
 #include <string.h>

@@ -39,8 +39,8 @@ struct gp_reach {
     uint64_t kernel, work;
     uint64_t shape;       /* a number for its kernel and its shape */
     bool may_be_held;     /* and verified with its batch, as far as is known now */
-    bool writes_anywhere; /* nobody knows on what it depends where it writes */
-    bool writes_by_input; /* it depends on its memory */
+    bool writes_anywhere; /* its code does not tell where it writes */
+    bool writes_by_input; /* the contents of its memory tell it */
 };
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,

@@ -10,8 +10,8 @@
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes.
- * - Of a kernel of which nobody knows on what it depends where it writes, whole pieces are planned,
- *   however large: a replay may write to others of its words.
+ * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
+ *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
  * - A launch like none before is taken to be as those of its shape; and where there are none, to
  * write to the pieces of all its addresses. */

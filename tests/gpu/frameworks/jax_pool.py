@@ -65,20 +65,20 @@ def decoded():
     def normal(x):
         return x * jax.lax.rsqrt(jnp.mean(jnp.square(x.astype(jnp.float32)), -1, keepdims=True) + 1e-5).astype(x.dtype)
 
-    def turned(x, place):
-        angle = place * 10000.0 ** (-jnp.arange(0, x.shape[-1], 2) / x.shape[-1])
+    def turned(x, position):
+        angle = position * 10000.0 ** (-jnp.arange(0, x.shape[-1], 2) / x.shape[-1])
         a, b = x[..., ::2], x[..., 1::2]
         return jnp.concatenate([a * jnp.cos(angle) - b * jnp.sin(angle), a * jnp.sin(angle) + b * jnp.cos(angle)], -1).astype(x.dtype)
 
     @jax.jit
-    def step(word, place, cache):
+    def step(word, position, cache):
         x, kept = words[word], []
         for layer, (keys, values) in zip(layers, cache):
             y = normal(x)
             q, k, v = ((y @ layer[name]).reshape(HEADS, -1) for name in "qkv")
-            keys, values = keys.at[:, place].set(turned(k, place)), values.at[:, place].set(v)
-            score = jnp.einsum("hd,hld->hl", turned(q, place), keys) * (WIDTH / HEADS) ** -0.5
-            score = jax.nn.softmax(jnp.where(jnp.arange(LENGTH) <= place, score.astype(jnp.float32), -1e9))
+            keys, values = keys.at[:, position].set(turned(k, position)), values.at[:, position].set(v)
+            score = jnp.einsum("hd,hld->hl", turned(q, position), keys) * (WIDTH / HEADS) ** -0.5
+            score = jax.nn.softmax(jnp.where(jnp.arange(LENGTH) <= position, score.astype(jnp.float32), -1e9))
             x = x + jnp.einsum("hl,hld->hd", score.astype(values.dtype), values).reshape(-1) @ layer["o"]
             y = normal(x)
             x = x + (jax.nn.silu(y @ layer["gate"]) * (y @ layer["up"])) @ layer["down"]
@@ -87,8 +87,8 @@ def decoded():
 
     empty = jnp.zeros((HEADS, LENGTH, WIDTH // HEADS), jnp.bfloat16)
     cache, word, written = [(empty, empty)] * LAYERS, 1, []
-    for place in range(24):
-        word, cache = step(word, place, cache)
+    for position in range(24):
+        word, cache = step(word, position, cache)
         written.append(int(word))
     print("words:", *written)
     show("cache", *(numpy.asarray(part.astype(jnp.float32)) for pair in cache for part in pair))

@@ -116,7 +116,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < launches; i++) {
         const uint32_t a = chance(PIECES), b = chance(PIECES), c = chance(PIECES);
         const piece &y = pieces[a], &x = pieces[b], &z = pieces[c];
-        /* No launch reads what it writes at the same time. */
+        /* No launch reads memory that it writes. */
         const bool apart = a != b && a != c;
         const uint32_t n = min(y.words, x.words), skip = chance(4) ? 0 : 4 * chance(n / 4), kind = chance(7);
         if (kind == 0) {
