@@ -90,11 +90,12 @@ struct gp_graph_node *graph_kernels_of_clone(const struct gp_graph_clone *clone,
 /* ---- at a launch ----------------------------------------------------------------------------- */
 
 /* Counts the launch of a kernel that is about to be made. */
-static bool takes(struct gp_graph_node *n, bool may_be_measured)
+static enum gp_choice choose(struct gp_graph_node *n, bool may_be_measured)
 {
     struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    return !gp_sampling_leaves_out(&call) && gp_selection_takes(&call) &&
-           gp_sampling_chooses(&call, may_be_measured, &n->turn) == GP_MEASURED;
+    if (gp_sampling_leaves_out(&call) || !gp_selection_takes(&call))
+        return GP_ONLY_COUNTED;
+    return gp_sampling_chooses(&call, may_be_measured, &n->turn);
 }
 
 void graph_node_passed_over(struct gp_graph_node *n, enum gp_passed_over why)
@@ -113,7 +114,7 @@ struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
     struct gp_graph_counts c = {0};
     for (unsigned i = 0; i < count; i++) {
         struct gp_graph_node copy = nodes[i], *n = as_it_is ? &copy : &nodes[i];
-        n->taken = false;
+        n->taken = n->only_timed = false;
         enum gp_interest interest = n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled
                                         ? GP_NOT_SELECTED
                                         : gp_kernel_interest(n->function, &n->configuration);
@@ -121,8 +122,10 @@ struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
             continue;
         c.selected++;
         *unending = *unending || interest == GP_UNENDING;
-        bool counted = takes(n, interest == GP_WANTED && !as_it_is);
+        const enum gp_choice choice = choose(n, interest == GP_WANTED && !as_it_is);
+        const bool counted = choice != GP_ONLY_COUNTED;
         n->taken = counted && interest == GP_WANTED && !as_it_is;
+        n->only_timed = choice == GP_ONLY_TIMED;
         if (counted && !n->taken)
             graph_node_passed_over(n, interest == GP_WANTED ? whole : gp_kernel_why_not(interest));
         c.counted += counted;
@@ -156,7 +159,7 @@ void graph_count_whole(const struct gp_graph_node *nodes, unsigned count, bool l
             continue;
         add_kernel_of(l, &n);
         if (gp_kernel_interest(n.function, &n.configuration) == GP_NOT_SELECTED ||
-            !takes(&n, false))
+            choose(&n, false) == GP_ONLY_COUNTED)
             continue;
         if (l->kernels)
             l->kernels[l->count++] = n;

@@ -202,8 +202,9 @@ struct gp_graph_node {
     /* Kernel nodes alone have the members below. */
     CUfunction function; /* may be a CUkernel in disguise, as cuLaunchKernel allows */
     GP_CONFIGURATION;
-    bool taken;    /* the launch that is being made of it is to be measured */
-    uint64_t turn; /* which one of those of its kernel it is then */
+    bool taken;      /* the launch that is being made of it is to be measured, */
+    bool only_timed; /* or timed alone */
+    uint64_t turn;   /* which one of those of its kernel it is then */
 };
 
 struct gp_graph_clone {

@@ -110,6 +110,15 @@ static enum gp_graph_reason why_not_here(struct gp_graph_clone *graph)
     return graph->spread || graph_spread_by_code(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_TOO_WIDE;
 }
 
+/* Else some of its kernels are only timed. */
+static bool is_to_be_measured(const struct gp_graph_clone *graph)
+{
+    for (unsigned i = 0; i < graph->order.count; i++)
+        if (graph->nodes[i].taken && !graph->nodes[i].only_timed)
+            return true;
+    return false;
+}
+
 /* False where nothing was launched. Then *give_up has the reason not to try again, or
  * GP_GRAPH_SPLITS. */
 static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *give_up,
@@ -120,7 +129,8 @@ static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *
     if (*give_up != GP_GRAPH_SPLITS)
         return false;
     *give_up = GP_GRAPH_BROKE_OFF;
-    if (graph_may_run_again(graph) && launch_and_again(w, graph, result))
+    if (graph_may_run_again(graph) && is_to_be_measured(graph) &&
+        launch_and_again(w, graph, result))
         return true;
     if (graph->whole != GP_GRAPH_SPLITS) {
         *give_up = graph_may_run_again(graph) ? GP_GRAPH_SPLITS : GP_GRAPH_NOT_AGAIN;
@@ -130,10 +140,31 @@ static bool launch_measured(const struct whole_launch *w, enum gp_graph_reason *
     return launch_split(w, result);
 }
 
+static struct gp_launch launch_of(const struct gp_launch *graph, const struct gp_graph_node *kernel)
+{
+    return (struct gp_launch){.function = kernel->function,
+                              .stream = graph->stream,
+                              .per_thread_stream = graph->per_thread_stream,
+                              .of_graph = true,
+                              .configuration = kernel->configuration};
+}
+
+/* Facts of kernels are not asked for while the gate is locked. */
+static void prepare_times(const struct whole_launch *w)
+{
+    const struct gp_graph_clone *graph = graph_find(w->exec);
+    for (unsigned i = 0; graph && i < graph->order.count; i++) {
+        const struct gp_launch call = launch_of(&w->call, &graph->nodes[i]);
+        if (graph->nodes[i].taken && graph->nodes[i].only_timed)
+            gp_timing_prepare(&call);
+    }
+}
+
 /* The gate is unlocked. False where the graph is to be launched as it is. */
 static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
 {
     enum gp_passed_over why;
+    prepare_times(w);
     if (!gp_launch_series_begins(w->call.stream, w->call.per_thread_stream, &why)) {
         graph_passed_over(w->exec, why);
         return false;
@@ -178,15 +209,6 @@ static CUresult run_timed(const struct gp_launch *call)
     gp_blocking_noted(GP_MAY_WAIT);
     gp_gate_leave();
     return result;
-}
-
-static struct gp_launch launch_of(const struct gp_launch *graph, const struct gp_graph_node *kernel)
-{
-    return (struct gp_launch){.function = kernel->function,
-                              .stream = graph->stream,
-                              .per_thread_stream = graph->per_thread_stream,
-                              .of_graph = true,
-                              .configuration = kernel->configuration};
 }
 
 static void begin_timed_whole(struct timed_whole *t, const struct gp_graph_listing *l)

@@ -14,6 +14,7 @@
  * where even rows and events are so many, all that is left is launched as one graph. Where a node
  * of that is to be measured, this is done only if those before it do not end in time. */
 #define MOST_QUEUED 256
+#define MOST_TIMED 64
 #define MOST_IN_BRANCH 768
 #define LONGEST_ROW 1024
 
@@ -109,11 +110,16 @@ static CUresult launch_kernel(struct split *s, struct gp_graph_node *n, CUstream
         node_launch_make(&k, n, s->source.stand_ins, stream, s->target.per_thread && !s->streams);
     if (result != CUDA_SUCCESS)
         return result;
-    bool held_up, measured = is_to_be_measured(s, n);
+    bool held_up = false, measured = is_to_be_measured(s, n);
     if (n->taken && !measured)
         graph_node_passed_over(n, GP_BESIDE_WORK);
     n->taken = false; /* it will have a record, or a reason */
-    result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
+    if (measured && n->only_timed) {
+        measured = false;
+        result = gp_launch_in_series_timed(&k.call);
+    } else {
+        result = gp_launch_in_series(&k.call, &measured, n->turn, &held_up);
+    }
     node_launch_free(&k);
     s->held_up = s->held_up || held_up;
     if (measured)
@@ -221,11 +227,24 @@ static CUresult launch_rows(struct split *s)
 
 /* ---- all nodes ---- */
 
+/* A launch that is timed takes three entries of its stream, and is not waited for. */
+static void make_room_for_events(struct split *s, unsigned index)
+{
+    unsigned *queued = &s->queued[s->order->branch[index]];
+    if (!s->nodes[index].only_timed || !is_to_be_measured(s, &s->nodes[index]) ||
+        *queued < MOST_TIMED)
+        return;
+    s->held_up = !gp_launch_series_rests(s->target.stream);
+    if (!s->held_up)
+        memset(s->queued, 0, sizeof(s->queued));
+}
+
 /* Launches the node, or puts it into the row of its branch. */
 static CUresult launch_or_keep(struct split *s, unsigned index)
 {
     struct row *row = &s->rows[s->order->branch[index]];
     CUresult result;
+    make_room_for_events(s, index);
     if (is_to_be_measured(s, &s->nodes[index]) ||
         s->queued[s->order->branch[index]] < MOST_QUEUED) {
         result = launch_rows(s);

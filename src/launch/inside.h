@@ -1127,7 +1127,9 @@ bool rests_in(CUstream stream);
 /* ---- launches that stand for one of the program's (launch.c) ----------------------------------
  */
 
-/* True while such launches are made, with other work between them that writes unseen. */
+/* True while such launches are made, by any thread; and with other work between them that writes
+ * unseen. */
+bool launch_is_in_series(void);
 bool launch_writes_come_unseen(void);
 
 /* ---- the measurement of a launch (measurement.c) --------------------------------------------- */

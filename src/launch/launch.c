@@ -328,23 +328,31 @@ static CUresult pass(const struct gp_launch *call)
     return result;
 }
 
-static CUresult run_timed(const struct gp_launch *call)
+/* The gate is passed, or locked by the thread itself. */
+static CUresult run_between_events(const struct gp_launch *call, bool locked)
 {
     struct gp_timing timing;
     enum gp_passed_over why;
     bool begun = gp_timing_begins(&timing, call, &why);
-    gp_gate_enter();
+    if (!locked)
+        gp_gate_enter();
     if (begun)
         gp_timing_starts(&timing);
-    CUresult result = run_programs(call);
+    CUresult result = locked ? run_or_make_room(call) : run_programs(call);
     if (begun)
         gp_timing_stops(&timing, result);
-    gp_gate_leave();
+    if (!locked)
+        gp_gate_leave();
     if (begun)
         gp_timing_ends(&timing, result);
     else if (result == CUDA_SUCCESS)
         gp_sampling_passed_over(call, why);
     return result;
+}
+
+static CUresult run_timed(const struct gp_launch *call)
+{
+    return run_between_events(call, false);
 }
 
 /* Makes the launch with events around it, which are asked later. */
@@ -429,8 +437,13 @@ CUresult gp_launch(const struct gp_launch *call)
 
 /* ---- launches that stand for one of the program's -------------------------------------------- */
 
-/* Under the gate. */
-static enum { NO_SERIES, SECOND_RUN, OWN_RUN } series;
+/* Written under the gate. */
+static _Atomic enum { NO_SERIES, SECOND_RUN, OWN_RUN } series;
+
+bool launch_is_in_series(void)
+{
+    return series != NO_SERIES;
+}
 
 bool launch_writes_come_unseen(void)
 {
@@ -504,6 +517,18 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
         note_unending(call);
         *held_up = true;
     }
+    return result;
+}
+
+CUresult gp_launch_in_series_timed(const struct gp_launch *call)
+{
+    if (series == OWN_RUN && launch_writes_held(call))
+        drain_in_series(call->stream);
+    CUresult result = run_between_events(call, true);
+    if (result == CUDA_SUCCESS)
+        gp_end_at_exit();
+    else
+        gp_sampling_passed_over(call, GP_FAILED);
     return result;
 }
 

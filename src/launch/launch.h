@@ -53,6 +53,8 @@ enum gp_passed_over {
 bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_passed_over *why);
 CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up);
+/* Makes a launch that is timed, and no more. */
+CUresult gp_launch_in_series_timed(const struct gp_launch *call);
 /* The launches are the program's own run, and their caller tells of other memory that is written
  * between them. Else it may be any: they run once more on memory that is put back. */
 void gp_launch_series_is_own_run(void);

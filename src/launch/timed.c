@@ -197,6 +197,17 @@ bool gp_timing_begins(struct gp_timing *t, const struct gp_launch *call, enum gp
     return described;
 }
 
+void gp_timing_prepare(const struct gp_launch *call)
+{
+    struct gp_timing t;
+    enum gp_passed_over why;
+    struct gp_timed_context *c = enter_context(&t, call, &why);
+    if (!c)
+        return;
+    timed_facts_of(c, call->function);
+    pthread_mutex_unlock(&c->lock);
+}
+
 bool gp_timing_begins_whole(struct gp_timing *t, const struct gp_launch *call)
 {
     enum gp_passed_over why;

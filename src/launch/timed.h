@@ -38,6 +38,8 @@ struct gp_timing {
     uint64_t life; /* of the context */
 };
 
+/* Before a launch that is begun with the gate locked: facts of its kernel are asked for. */
+void gp_timing_prepare(const struct gp_launch *call);
 /* Before the launch: true where it can be recorded; else *why says why not. Behind it, in any case
  * where that is true, gp_timing_ends with its result. Between these, with the gate entered, start
  * and stop stand directly around the launch. */

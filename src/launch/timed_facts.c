@@ -75,7 +75,8 @@ struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction han
 {
     struct gp_timed_facts *f = find_facts(c, handle), *new = NULL;
     unsigned long changes = atomic_load(&changed);
-    if (!f && gp_captures() == 0) {
+    /* In a series the gate is locked, and a thread that asks may wait for it. */
+    if (!f && gp_captures() == 0 && !launch_is_in_series()) {
         pthread_mutex_unlock(&c->lock);
         new = ask_facts(c, handle);
         pthread_mutex_lock(&c->lock);

@@ -36,6 +36,7 @@ static struct {
 static __thread struct {
     unsigned kernels; /* 0: it is none */
     unsigned chosen;  /* that are to be measured */
+    unsigned timed;   /* and only timed */
 } graph __attribute__((tls_model("initial-exec")));
 
 /* A batch that begins takes a drain, and the session's way back. */
@@ -98,10 +99,10 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
                           .launch = launch + share,
                           .now = most,
                           .timing = limit_usual(timing_of(t))};
-    /* A graph that is not split is timed as a whole, or not at all. */
-    if (graph.kernels > 0) {
-        p.timing = INFINITY;
-        p.now += graph.chosen > 0 ? 0 : graph.kernels * limit_predicts(GP_LIMIT_GRAPH);
+    /* A graph is launched node by node for the first of its kernels that is chosen. */
+    if (graph.kernels > 0 && graph.chosen + graph.timed == 0) {
+        p.timing += graph.kernels * limit_usual(GP_LIMIT_GRAPH);
+        p.now += graph.kernels * limit_predicts(GP_LIMIT_GRAPH);
     }
     return p;
 }
@@ -151,6 +152,7 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
     }
     if (choice == GP_ONLY_TIMED)
         note_reading(t);
+    graph.timed += graph.kernels > 0 && choice == GP_ONLY_TIMED;
     if (choice != GP_MEASURED)
         return choice;
     /* A batch begins, which launches of all groups may join. */
@@ -334,14 +336,15 @@ void gp_sampling_graph_begins(CUstream stream, unsigned kernels)
 {
     limit_notes_stream(stream);
     graph.kernels = kernels;
-    graph.chosen = 0;
+    graph.chosen = graph.timed = 0;
 }
 
 /* The time of the launches that are measured is known by their records. */
 void gp_sampling_graph_ends(double seconds)
 {
-    if (limit_is_set() && graph.chosen > 0 && graph.kernels > 0)
-        limit_took(GP_LIMIT_GRAPH,
-                   (seconds - graph.chosen * limit_usual(GP_LIMIT_LAUNCH)) / graph.kernels);
-    graph.kernels = graph.chosen = 0;
+    const double of_launches =
+        graph.chosen * limit_usual(GP_LIMIT_LAUNCH) + graph.timed * limit_usual(GP_LIMIT_TIMING);
+    if (limit_is_set() && graph.chosen + graph.timed > 0 && graph.kernels > 0)
+        limit_took(GP_LIMIT_GRAPH, fmax(0, seconds - of_launches) / graph.kernels);
+    graph.kernels = graph.chosen = graph.timed = 0;
 }
