@@ -134,6 +134,22 @@ struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
     return c;
 }
 
+void graph_learn_left_out(const struct gp_graph_clone *clone, struct gp_left_out_graph *left_out)
+{
+    unsigned count = 0;
+    struct gp_launch *calls = calloc(clone->order.count + 1, sizeof(*calls));
+    for (unsigned i = 0; calls && i < clone->order.count; i++) {
+        const struct gp_graph_node *n = &clone->nodes[i];
+        if (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !n->disabled &&
+            gp_kernel_interest(n->function, &n->configuration) != GP_NOT_SELECTED)
+            calls[count++] =
+                (struct gp_launch){.function = n->function, .configuration = n->configuration};
+    }
+    if (calls)
+        gp_left_out_graph_learn(left_out, calls, count);
+    free(calls);
+}
+
 static void add_kernel_of(struct gp_graph_listing *l, const struct gp_graph_node *n)
 {
     l->first = l->all++ == 0 ? n->function : l->first;

@@ -5,6 +5,7 @@
 #include "gate/internal_work.h"
 #include "graph/inside.h"
 #include "launch/kernels.h"
+#include "launch/selection.h"
 #include "launch/session.h"
 
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct gp_graph {
     bool none_launches; /* graphs, the same */
     bool listed;        /* its kernels have been recorded (graph_list_kernels) */
     bool launching;     /* a thread has taken nodes of it, and is about to launch them */
+    struct gp_left_out_graph *left_out; /* NULL: there is no limit, or it was not counted yet */
     UT_hash_handle hh;
 };
 
@@ -48,6 +50,7 @@ static void forget_nodes(struct gp_graph *g)
     if (g->clone.graph)
         g->runs = g->clone.runs;
     begin_anew(&g->runs);
+    gp_left_out_graph_changes(g->left_out);
     graph_clone_free(&g->clone);
     free(g->kernels);
     g->kernels = NULL;
@@ -108,6 +111,7 @@ static void free_graph(struct gp_graph *g)
     if (!g)
         return;
     forget_nodes(g);
+    gp_left_out_graph_free(g->left_out);
     graph_owners_free(&g->owners);
     if (g->ended)
         gp_cuda.cuEventDestroy_v2(g->ended);
@@ -239,6 +243,7 @@ void gp_graph_node_changed(CUgraphExec exec, CUgraphNode node, CUresult result)
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
         begin_anew(&g->clone.runs);
+        gp_left_out_graph_changes(g->left_out);
         g->none_selected = g->none_launches = g->unending = g->listed = false;
         if (g->clone.by_code)
             g->clone.spread = false;
@@ -282,6 +287,7 @@ void gp_graph_node_enabled(CUgraphExec exec, CUgraphNode node, bool enabled)
     struct gp_graph_node *n = node_to_change(g, node);
     if (n) {
         begin_anew(&g->clone.runs);
+        gp_left_out_graph_changes(g->left_out);
         g->none_selected = g->none_launches = g->unending = g->listed = false;
         n->disabled = !enabled;
         if (g->clone.by_code)
@@ -360,6 +366,15 @@ static void list_whole(const struct gp_graph *g, struct gp_graph_listing *whole)
     key_of_bodies(g, whole);
 }
 
+/* All of its kernels were left out. Locked. */
+static void learn_left_out(struct gp_graph *g)
+{
+    if (!g->left_out)
+        g->left_out = gp_left_out_graph_make();
+    if (g->left_out)
+        graph_learn_left_out(&g->clone, g->left_out);
+}
+
 /* Counts the launches of its kernels. True where some are to be measured. Locked. */
 static bool count_kernels(struct gp_graph *g, enum gp_graph_way way, struct gp_graph_listing *whole)
 {
@@ -367,10 +382,14 @@ static bool count_kernels(struct gp_graph *g, enum gp_graph_way way, struct gp_g
     struct gp_graph_counts c = {0};
     if (g->not_counted)
         return false;
+    if (way == GP_BY_NODES && gp_left_out_graph_passes(g->left_out))
+        return false;
     if (!g->none_selected)
         c = graph_count(listed ? g->kernels : g->clone.nodes,
                         listed ? g->kernel_count : g->clone.order.count, way, &g->unending);
     g->none_selected = c.selected == 0;
+    if (way == GP_BY_NODES && c.selected > 0 && c.counted == 0)
+        learn_left_out(g);
     if (way == GP_AS_IT_IS_AND_TIMED && !g->unending && is_to_be_timed(g, c))
         list_whole(g, whole);
     return c.taken > 0;

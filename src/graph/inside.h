@@ -291,6 +291,9 @@ struct gp_graph_counts {
 };
 struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
                                    enum gp_graph_way way, bool *unending);
+/* The kernels of its last launch were all left out: whether the next launches need be asked for. */
+struct gp_left_out_graph;
+void graph_learn_left_out(const struct gp_graph_clone *clone, struct gp_left_out_graph *left_out);
 
 /* The kernels that a graph has, as a whole: their number, the first one, and the key. */
 struct gp_graph_listing;

@@ -540,6 +540,11 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
 void sampling_forget(void);
 /* A kernel cannot be measured from here on: threads that left it out for a while ask again. */
 void sampling_asks_again(void);
+uint64_t sampling_times_asked(void); /* how often they did */
+/* The tally of its kernel and configuration. */
+struct gp_tally *sampling_tally_of(const struct gp_launch *call);
+/* Counts of kernels in graphs that were counted as a whole follow (graphs_left_out.c). */
+void left_out_graphs_count(void);
 
 /* ---- the window (window.c) ------------------------------------------------------------------- */
 

@@ -270,6 +270,16 @@ bool gp_sampling_leaves_out(const struct gp_launch *call)
     return true;
 }
 
+uint64_t sampling_times_asked(void)
+{
+    return atomic_load_explicit(&times_forgotten, memory_order_acquire);
+}
+
+struct gp_tally *sampling_tally_of(const struct gp_launch *call)
+{
+    return tally_of(call);
+}
+
 static void suggest_fewer(uint64_t taken)
 {
     static struct gp_say_limit once;

@@ -25,6 +25,20 @@ enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_mea
  * it is counted. No lock is taken. */
 bool gp_sampling_leaves_out(const struct gp_launch *call);
 
+/* Graphs whose kernels the limit leaves out (launch/graphs_left_out.c). One is used by one thread
+ * at a time. NULL where there is no limit, or when out of memory: it may be handed to all of these.
+ */
+struct gp_left_out_graph *gp_left_out_graph_make(void);
+void gp_left_out_graph_free(struct gp_left_out_graph *graph);
+/* It has other kernels from here on. */
+void gp_left_out_graph_changes(struct gp_left_out_graph *graph);
+/* True where none of the kernels need be asked for: then the launch is counted. */
+bool gp_left_out_graph_passes(struct gp_left_out_graph *graph);
+/* A launch was counted kernel by kernel, and all were left out: it is learned whether the next ones
+ * need be asked for, from its kernels. */
+void gp_left_out_graph_learn(struct gp_left_out_graph *graph, const struct gp_launch *kernels,
+                             unsigned count);
+
 /* Between these the launches that are chosen are kernels of one graph with so many, which is
  * launched into that stream, by nodes if one of them is to be measured: then it took so many
  * seconds for that. */

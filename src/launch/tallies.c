@@ -187,6 +187,7 @@ static const enum gp_cause causes[GP_PASSED_OVER_KINDS] = {
 
 void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void *user)
 {
+    left_out_graphs_count();
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
         struct gp_count counted = t->what;
         counted.launches = atomic_load(&t->launches);
@@ -205,6 +206,7 @@ void tallies_visit(void (*visit)(void *user, const struct gp_count *count), void
 
 void tallies_visit_new(void (*visit)(void *user, const struct gp_count *count), void *user)
 {
+    left_out_graphs_count();
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next)) {
         struct gp_count more = t->what;
         const uint64_t launches = atomic_load(&t->launches);
@@ -275,6 +277,7 @@ bool tally_is_diagnosed(const char *name, int device, const struct gp_configurat
 uint64_t tallies_launches(void)
 {
     uint64_t launches = 0;
+    left_out_graphs_count();
     for (struct gp_tally *t = atomic_load(&first); t; t = atomic_load(&t->next))
         launches += atomic_load_explicit(&t->launches, memory_order_relaxed);
     return launches;

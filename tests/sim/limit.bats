@@ -151,6 +151,15 @@ has_values() {
     [ "$measured" -lt 600 ]
 }
 
+@test "kernels of graphs that the limit leaves out have times, and are all counted" {
+    limited 20ms "$programs/limit_linked" 1000 graph:3000
+    [ "$launches" -eq 18000 ]
+    [ "$measured" -eq 0 ]
+    # Each of the six grids has a time: that of the whole follows from these.
+    [ "$(grep '"type":"launch"' "$profile" | grep -c '"gpu__time_duration.sum":[0-9]')" -ge 6 ]
+    "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '~100.0%  0 of 18000  2.045 us'
+}
+
 @test "threads share one limit" {
     # Short rests are real ones: a thread's time does not pass for others.
     limited 500ms "$programs/limit_linked" 200 threads:300
