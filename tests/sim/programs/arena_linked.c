@@ -19,7 +19,8 @@
  * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
  * kernels of the second one write to the arena of the first, which they have from parameters or
  * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
- * In the case "graphs" launches, fills and copies are nodes of graphs.
+ * In the case "graphs" launches, fills and copies are nodes of graphs; in the case "graphs-busy" a
+ * function of the host takes a while in each, and nodes behind it wait for that.
  * In the case "random" pieces are given back and others cut there, launches begin in the
  * middle of pieces, have addresses of others from memory, and write behind all that they have
  * written, or now and then far away, by numbers in memory; the number of launches is printed, too;
@@ -433,6 +434,41 @@ static void graphs(void)
     end(&a);
 }
 
+static void take_a_while(void *data)
+{
+    (void)data;
+    usleep(50000);
+}
+
+/* A launch, and behind the function of the host a fill and a launch of another kernel. */
+static void graphs_busy(void)
+{
+    static const struct graph_node nodes[] = {
+        {SCALES, 3, {0, 0}}, {FILLS, 5, {0, 0}}, {ADDS, 7, {3, 5}}};
+    const CUDA_HOST_NODE_PARAMS function = {.fn = take_a_while};
+    struct arena a;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode last;
+
+    begin(&a, PARTS, 12);
+    MUST(cuGraphCreate(&graph, 0));
+    last = add_node(graph, &a, &nodes[0], NULL);
+    MUST(cuGraphAddHostNode(&last, graph, &last, 1, &function));
+    for (int k = 1; k < 3; k++)
+        last = add_node(graph, &a, &nodes[k], &last);
+    MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    MUST(cuGraphDestroy(graph));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuGraphLaunch(exec, NULL));
+        for (int k = 0; k < 3; k++)
+            expect_node(&a, &nodes[k]);
+        launch_scale(&a.pieces[5], a.pieces[5].words, 1, NULL);
+    }
+    MUST(cuGraphExecDestroy(exec));
+    end(&a);
+}
+
 static void freed(void)
 {
     struct arena a;
@@ -829,6 +865,8 @@ int main(int argc, char **argv)
         streams();
     else if (!strcmp(which, "graphs"))
         graphs();
+    else if (!strcmp(which, "graphs-busy"))
+        graphs_busy();
     else if (!strcmp(which, "short"))
         short_of_memory();
     else if (!strcmp(which, "random") || !strcmp(which, "random-near"))
