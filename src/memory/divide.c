@@ -180,8 +180,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         if (divided_is(d) && !add(s, d))
             return false;
     }
-    if (!led_known && !known_only && divided_any(s))
-        led_known = led_find(s, &s->leads_known);
+    if (!led_known && all_noted && !known_only && divided_any(s))
+        led_known = led_find(s, &s->leads_known); /* from the addresses that are noted */
     if (s->divided_count)
         s->arena.halved = true; /* the present contents take as much room as the copies */
     keep_addresses_of_divided(&s->addresses);
@@ -397,8 +397,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;
-    /* Contents of memory may lead to parts that are far. */
-    return s->verified || !s->led.count || note_parts(s, why);
+    return true;
 }
 
 /* ---- held launches --------------------------------------------------------------------------- */

@@ -238,6 +238,27 @@ uncounted() {
     [ "$(launches | grep -c "to other parts of an allocation")" -eq 0 ]
 }
 
+@test "launches that find a node far behind all pieces, which leads to another allocation, save that, too" {
+    local memory
+    for memory in 9M 100M; do
+        GPUPROF_MEMORY=$memory arena through-node
+        [ "$(uncounted arena_)" -le 20 ]
+    done
+}
+
+@test "launches that load an address, and have more addresses than are noted, save all to which memory leads" {
+    GPUPROF_MEMORY=100M arena through-many
+    [ "$(uncounted arena_)" -le 2 ]
+}
+
+# bats test_tags=long
+@test "a write far away shows, though the next launch saves and writes the same memory" {
+    GPUPROF_MEMORY=9M arena through-far
+    # The 28th launch writes there alone, and has saved it. The 39th launch has not.
+    launches | sed -n 28p | grep -q '"smsp__inst_executed.sum":[0-9]'
+    launches | sed -n 39p | grep -q "wrote to other parts of an allocation"
+}
+
 # unmeasured: launches without counts, but for those beside which a GPU did not come to rest within 10 ms, as on a busy
 # machine.
 unmeasured() {
