@@ -755,6 +755,7 @@ struct gp_snapshot {
     struct gp_plan led;            /* parts to which contents of memory lead */
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
+    bool divides;      /* reached memory is, where a program does so */
     bool saves_parts;  /* of these the planned parts; else all */
     bool saves_whole;  /* allocations, where parts are planned that are only guessed */
     bool saves_wide;   /* the wide parts, where they are */

@@ -229,6 +229,17 @@ uncounted() {
 }
 
 # bats test_tags=long
+@test "graphs in branches, made by chance, whose launches find addresses of pieces in memory" {
+    local seed
+    for seed in 1 3; do
+        arena graphs-random $seed
+        [ "$(uncounted arena_)" -eq 0 ]
+        GPUPROF_SAMPLE=every:2 arena graphs-random $seed
+        GPUPROF_KERNELS=arena_update arena graphs-random $seed
+    done
+}
+
+# bats test_tags=long
 @test "launches that find the address of another arena in memory beside the first save it, too" {
     counts_as_at_once through-arena
     [ "$(uncounted arena_)" -eq 0 ]

@@ -22,7 +22,8 @@
  * kernels of the second one write to the arena of the first, which they have from parameters or
  * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
  * In the case "graphs" launches, fills and copies are nodes of graphs; in the case "graphs-busy" a
- * function of the host takes a while in each, and nodes behind it wait for that.
+ * function of the host takes a while in each, and nodes behind it wait for that; in the case
+ * "graphs-random" they have two branches, and are made by chance.
  * In the case "random" pieces are given back and others cut there, launches begin in the
  * middle of pieces, have addresses of others from memory, and write behind all that they have
  * written, or now and then far away, by numbers in memory; the number of launches is printed, too;
