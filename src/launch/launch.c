@@ -455,13 +455,17 @@ void gp_launch_series_is_own_run(void)
     series = OWN_RUN;
 }
 
-/* Held launches need the memory as it is. */
+/* Held launches need the memory as it is. Nodes that nobody has waited for may run still: memory is
+ * not put back beside them. */
 static void drain_in_series(CUstream stream)
 {
+    const struct gp_program_change any = {0};
     enum gp_passed_over why;
     struct gp_context *c = stream_context(stream, &why);
-    if (c)
+    if (c && context_rests(c, true) == CUDA_SUCCESS)
         drain_before_write(c);
+    else if (c)
+        drain_before_change(c, &any, false);
 }
 
 void gp_launch_series_writes(CUstream stream, CUdeviceptr to, uint64_t bytes)

@@ -29,7 +29,7 @@ void divide_begin(struct gp_snapshot *s)
     s->divided_count = 0;
     s->addresses.count = 0;
     s->plan.count = s->led.count = 0;
-    s->saves_parts = s->saves_whole = s->saves_wide = s->leads_known = s->parts_known =
+    s->divides = s->saves_parts = s->saves_whole = s->saves_wide = s->leads_known = s->parts_known =
         s->near_will_do = s->verified = false;
 }
 
@@ -167,6 +167,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
 {
     struct gp_reached *r = &s->reached;
     bool all_noted = true, led_known = launch->leads_no_further;
+    s->divides = true;
     s->leads_known = launch->leads_no_further;
     if (!known_only)
         divided_make_room(s);
@@ -180,8 +181,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         if (divided_is(d) && !add(s, d))
             return false;
     }
-    if (!led_known && !known_only && divided_any(s))
-        led_known = led_find(s, &s->leads_known);
+    if (!led_known && all_noted && !known_only && divided_any(s))
+        led_known = led_find(s, &s->leads_known); /* from the addresses that are noted */
     if (s->divided_count)
         s->arena.halved = true; /* the present contents take as much room as the copies */
     keep_addresses_of_divided(&s->addresses);
@@ -243,13 +244,14 @@ bool divide_each_part(struct gp_snapshot *s, const struct gp_divided *d, divide_
     return well && (last == d->end || visit(s, last, d->end, 0, data));
 }
 
-/* Contents of memory have led there: all of it is saved. */
+/* Contents of memory have led there: all of it is saved. Where a launch divides none, as others
+ * write unseen behind it, held launches alone need its digests. */
 bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
 {
     const struct gp_range_facts *facts = &s->reached.ranges.facts[range];
     const struct gp_range *r = &s->reached.ranges.ranges[range];
     struct gp_divided *d = may_be_divided(&s->reached, facts) ? divided_of(s, r) : NULL;
-    if (!d || d->reached || (!divided_is(d) && !d->pending))
+    if (!d || d->reached || (!d->pending && (!s->divides || !divided_is(d))))
         return true;
     *why = GP_REASON(NO_MEMORY);
     if (!add(s, d) ||
@@ -397,8 +399,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;
-    /* Contents of memory may lead to parts that are far. */
-    return s->verified || !s->led.count || note_parts(s, why);
+    return true;
 }
 
 /* ---- held launches --------------------------------------------------------------------------- */

@@ -551,6 +551,36 @@ static bool next_stretch(const struct gp_divided *d, bool near, struct stretch *
     return any;
 }
 
+/* Stretches that are checked: a word of bits holds 32 units. */
+#define UNITS_A_WORD 32
+
+struct checking {
+    const struct gp_divided *of;
+    CUresult result;
+};
+
+/* A part that is saved and lies in the far part, or some of it: writes of others show before the
+ * launch, as its digests are brought up to date behind it. */
+static bool check_far_part(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,
+                           void *checking)
+{
+    struct checking *c = checking;
+    const struct gp_divided *d = c->of;
+    if (!digests)
+        return true; /* an edge of the allocation */
+    struct stretch part = {unit_of(d, from), unit_of(d, to - 1) + 1};
+    pthread_mutex_lock(&lock);
+    const bool near = near_holds(&d->near, part.from, part.to);
+    pthread_mutex_unlock(&lock);
+    if (near)
+        return true;
+    part.from = part.from / UNITS_A_WORD * UNITS_A_WORD;
+    part.to = (part.to + UNITS_A_WORD - 1) / UNITS_A_WORD * UNITS_A_WORD;
+    part.to = part.to < d->units ? part.to : d->units;
+    c->result = check_stretch(s, d, part);
+    return c->result == CUDA_SUCCESS;
+}
+
 static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, bool near)
 {
     struct gp_digests *g = &s->digests;
@@ -562,7 +592,10 @@ static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, b
         result = gp_cuda.cuMemsetD32Async(changed, 0, 1, s->own.stream);
     while (result == CUDA_SUCCESS && next_stretch(d, near, &at))
         result = check_stretch(s, d, at);
-    return result;
+    struct checking c = {d, result};
+    if (result == CUDA_SUCCESS && near && s->saves_parts)
+        divide_each_part(s, d, check_far_part, &c);
+    return c.result;
 }
 
 static CUresult fetch_check(struct gp_snapshot *s, struct gp_digests_answer *answer)

@@ -417,7 +417,8 @@ bool divided_check(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                    struct gp_reason *why);
 /* All launches so far are over, and the whole was checked behind them. */
 void divided_grew_no_more(struct gp_divided *d);
-/* Brings the digests of its near part up to date, where the whole was checked before. */
+/* Brings the digests of its near part up to date, and of parts of the far one that are saved, where
+ * the whole was checked before. */
 bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *changed,
                         struct gp_reason *why);
 /* The end of the near part that the address lies in; the address itself where it lies in the far
@@ -509,6 +510,8 @@ bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
                  const struct gp_plan *led, uint64_t least, struct gp_plan *plan);
 /* Whether all of the stretch lies in the parts. */
 bool plan_holds(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to);
+/* To whole units, but for the edges of an allocation. */
+void plan_round(struct gp_plan *plan);
 /* And all of an allocation. */
 bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d);
 void writes_free(struct gp_learned *l);
@@ -752,6 +755,7 @@ struct gp_snapshot {
     struct gp_plan led;            /* parts to which contents of memory lead */
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
+    bool divides;      /* reached memory is, where a program does so */
     bool saves_parts;  /* of these the planned parts; else all */
     bool saves_whole;  /* allocations, where parts are planned that are only guessed */
     bool saves_wide;   /* the wide parts, where they are */

@@ -89,6 +89,16 @@ static void take_ranges(struct leads *l)
     }
 }
 
+/* More of a part that is found. An address in the far part may lead to a node that leads on. */
+static void search_part(struct leads *l, const struct gp_divided *d, uint64_t from, uint64_t to,
+                        bool far)
+{
+    if (far)
+        search_in(l, from, to, d->start);
+    else
+        search_piece(l, d, from, to);
+}
+
 static void take_part(struct leads *l, struct gp_divided *d, uint64_t from)
 {
     struct gp_plan *led = &l->s->led;
@@ -101,17 +111,17 @@ static void take_part(struct leads *l, struct gp_divided *d, uint64_t from)
         struct gp_write_part *p = &led->of[i];
         if (p->in != d || from >= p->to || to < p->from)
             continue;
-        if (from < p->from) { /* the rest was searched already */
-            search_piece(l, d, from, p->from);
-            p->from = from;
-        }
+        search_part(l, d, from, p->from, far); /* the rest was searched already */
+        search_part(l, d, p->to, to, far);
+        p->from = from < p->from ? from : p->from;
+        p->to = to > p->to ? to : p->to;
         return;
     }
     l->too_much = l->too_much || led->count == MOST_FOUND;
     if (l->too_much)
         return;
     led->of[led->count++] = (struct gp_write_part){d, from, to};
-    search_piece(l, d, from, to);
+    search_part(l, d, from, to, far);
 }
 
 static void take_address(struct leads *l, uint64_t address)
@@ -174,6 +184,7 @@ bool led_find(struct gp_snapshot *s, bool *all)
     }
     segments_clear(l.list);
     free(l.addresses);
+    plan_round(&s->led); /* changes are found in whole units */
     *all = !l.too_much && !l.left_out;
     return !l.too_much;
 }

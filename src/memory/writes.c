@@ -338,6 +338,12 @@ static void round_to_units(struct gp_write_part *part)
     part->to = part->to > last ? last : part->to;
 }
 
+void plan_round(struct gp_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        round_to_units(&plan->of[i]);
+}
+
 static void join_touching(struct gp_plan *plan)
 {
     unsigned count = 0;
@@ -398,8 +404,7 @@ bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
         const struct gp_write_part *p = &led->of[i];
         well = add_part(plan, p->in, p->from, p->to > p->from + least ? p->to : p->from + least);
     }
-    for (unsigned i = 0; i < plan->count; i++)
-        round_to_units(&plan->of[i]);
+    plan_round(plan);
     if (plan->count)
         qsort(plan->of, plan->count, sizeof(*plan->of), by_address);
     join_touching(plan);

@@ -216,10 +216,27 @@ uncounted() {
     done
 }
 
+@test "held launches are not replayed beside nodes of a graph that run still" {
+    # The launch of the kernel that is not selected drains, while the fill in front of it waits for the host.
+    GPUPROF_KERNELS=arena_update arena graphs-busy
+    [ "$(uncounted arena_update)" -eq 0 ]
+}
+
 @test "kernels of graphs of which only some are measured: the others write beside them" {
     GPUPROF_MEMORY=9M GPUPROF_SAMPLE=every:2 arena graphs
     [ "$(with_counts arena_)" -gt 65 ]
     [ "$(launches | grep -c "to other parts of an allocation")" -eq 0 ]
+}
+
+# bats test_tags=long
+@test "graphs in branches, made by chance, whose launches find addresses of pieces in memory" {
+    local seed
+    for seed in 1 3; do
+        arena graphs-random $seed
+        [ "$(uncounted arena_)" -eq 0 ]
+        GPUPROF_SAMPLE=every:2 arena graphs-random $seed
+        GPUPROF_KERNELS=arena_update arena graphs-random $seed
+    done
 }
 
 # bats test_tags=long
@@ -230,6 +247,27 @@ uncounted() {
     GPUPROF_MEMORY=9M arena through-arena
     [ "$(with_counts arena_)" -gt 200 ]
     [ "$(launches | grep -c "to other parts of an allocation")" -eq 0 ]
+}
+
+@test "launches that find a node far behind all pieces, which leads to another allocation, save that, too" {
+    local memory
+    for memory in 9M 100M; do
+        GPUPROF_MEMORY=$memory arena through-node
+        [ "$(uncounted arena_)" -le 20 ]
+    done
+}
+
+@test "launches that load an address, and have more addresses than are noted, save all to which memory leads" {
+    GPUPROF_MEMORY=100M arena through-many
+    [ "$(uncounted arena_)" -le 2 ]
+}
+
+# bats test_tags=long
+@test "a write far away shows, though the next launch saves and writes the same memory" {
+    GPUPROF_MEMORY=9M arena through-far
+    # The 28th launch writes there alone, and has saved it. The 39th launch has not.
+    launches | sed -n 28p | grep -q '"smsp__inst_executed.sum":[0-9]'
+    launches | sed -n 39p | grep -q "wrote to other parts of an allocation"
 }
 
 # unmeasured: launches without counts, but for those beside which a GPU did not come to rest within 10 ms, as on a busy

@@ -14,12 +14,16 @@
  * are several arenas, and nearly all other memory is allocated between launches on them. In the
  * cases "beside-host", "beside-other", "beside-arena" and "beside-far" launches of another kernel
  * come in between, in the cases "through-nowhere", "through-piece", "through-other" and
- * "through-arena" launches that load an address from memory. In the cases "peers" and "access" each
+ * "through-arena" launches that load an address from memory: in the case "through-node" one behind
+ * another, in the case "through-many" by a kernel with many addresses, in the case "through-far" of
+ * memory to which the launch before has written by a number. In the cases "peers" and "access" each
  * of two GPUs has an arena that both can write, by mappings or by access to the other context; in
  * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
  * kernels of the second one write to the arena of the first, which they have from parameters or
  * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
- * In the case "graphs" launches, fills and copies are nodes of graphs.
+ * In the case "graphs" launches, fills and copies are nodes of graphs; in the case "graphs-busy" a
+ * function of the host takes a while in each, and nodes behind it wait for that; in the case
+ * "graphs-random" they have two branches, and are made by chance.
  * In the case "random" pieces are given back and others cut there, launches begin in the
  * middle of pieces, have addresses of others from memory, and write behind all that they have
  * written, or now and then far away, by numbers in memory; the number of launches is printed, too;
@@ -39,7 +43,7 @@ enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 /* In the context of each GPU. */
 static struct {
     CUcontext context;
-    CUfunction scale, add, scatter, through;
+    CUfunction scale, add, scatter, through, node, many;
 } of[2];
 static unsigned gpu;     /* the current one */
 static CUfunction waits; /* of the last context */
@@ -347,9 +351,13 @@ static void streams(void)
 enum { NODES = 14, ROUNDS = 16 };
 
 struct graph_node {
-    enum { SCALES, ADDS, FILLS, COPIES } kind;
+    enum { SCALES, ADDS, FILLS, COPIES, LEADS } kind; /* LEADS: by a table of addresses */
     unsigned to, from[2];
 };
+
+/* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
+ * part. */
+enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
 
 static CUgraphNode add_node(CUgraph graph, const struct arena *a, const struct graph_node *n,
                             const CUgraphNode *after)
@@ -359,9 +367,17 @@ static CUgraphNode add_node(CUgraph graph, const struct arena *a, const struct g
     unsigned words = n->kind == SCALES ? to->words : 100, factor = 3, shift = 1;
     void *scale[] = {(void *)&to->at, &words, &factor, &shift};
     void *add[] = {(void *)&from[0]->at, (void *)&from[1]->at, (void *)&to->at, &words};
+    CUdeviceptr table = a->base + TABLE;
+    unsigned entry = TABLE_INDEX + n->from[0]; /* leads to that piece */
+    void *lead[] = {(void *)&to->at, &table, &entry};
     CUDA_KERNEL_NODE_PARAMS kernel =
-        kernel_node(n->kind == SCALES ? of[gpu].scale : of[gpu].add, (words + 127) / 128, 128,
-                    n->kind == SCALES ? scale : add);
+        kernel_node(n->kind == SCALES  ? of[gpu].scale
+                    : n->kind == LEADS ? of[gpu].through
+                                       : of[gpu].add,
+                    n->kind == LEADS ? 1 : (words + 127) / 128, n->kind == LEADS ? 64 : 128,
+                    n->kind == SCALES  ? scale
+                    : n->kind == LEADS ? lead
+                                       : add);
     CUDA_MEMSET_NODE_PARAMS fill = {
         .dst = to->at, .value = 5, .elementSize = 4, .width = words, .height = 1};
     CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -387,6 +403,12 @@ static void expect_node(struct arena *a, const struct graph_node *n)
     struct piece *to = &a->pieces[n->to];
     const uint32_t *x = a->pieces[n->from[0]].expected, *y = a->pieces[n->from[1]].expected;
 
+    for (unsigned k = 0; n->kind == LEADS && k < 64; k++)
+        to->expected[k] = 2 * to->expected[k] + 1;
+    if (n->kind == LEADS)
+        a->pieces[n->from[0]].expected[90] += 3;
+    if (n->kind == LEADS)
+        return;
     for (unsigned k = 0; k < (n->kind == SCALES ? to->words : 100); k++)
         to->expected[k] = n->kind == SCALES  ? 3 * to->expected[k] + 1
                           : n->kind == ADDS  ? x[k] + y[k] + to->expected[k]
@@ -430,6 +452,104 @@ static void graphs(void)
     }
     for (int g = 0; g < 2; g++)
         MUST(cuGraphExecDestroy(exec[g]));
+    end(&a);
+}
+
+static void take_a_while(void *data)
+{
+    (void)data;
+    usleep(50000);
+}
+
+/* A launch, and behind the function of the host a fill and a launch of another kernel. */
+static void graphs_busy(void)
+{
+    static const struct graph_node nodes[] = {
+        {SCALES, 3, {0, 0}}, {FILLS, 5, {0, 0}}, {ADDS, 7, {3, 5}}};
+    const CUDA_HOST_NODE_PARAMS function = {.fn = take_a_while};
+    struct arena a;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode last;
+
+    begin(&a, PARTS, 12);
+    MUST(cuGraphCreate(&graph, 0));
+    last = add_node(graph, &a, &nodes[0], NULL);
+    MUST(cuGraphAddHostNode(&last, graph, &last, 1, &function));
+    for (int k = 1; k < 3; k++)
+        last = add_node(graph, &a, &nodes[k], &last);
+    MUST(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    MUST(cuGraphDestroy(graph));
+    for (int i = 0; i < ROUNDS; i++) {
+        MUST(cuGraphLaunch(exec, NULL));
+        for (int k = 0; k < 3; k++)
+            expect_node(&a, &nodes[k]);
+        launch_scale(&a.pieces[5], a.pieces[5].words, 1, NULL);
+    }
+    MUST(cuGraphExecDestroy(exec));
+    end(&a);
+}
+
+/* Graphs in two branches, each on pieces of its own, launched, changed and mixed with other work by
+ * chance. */
+static void graphs_at_random(void)
+{
+    enum { GRAPHS = 3, HALF = PIECES / 2 };
+    static const CUDA_HOST_NODE_PARAMS function = {.fn = take_a_while};
+    static struct arena a;
+    static struct graph_node nodes[GRAPHS][2][NODES];
+    CUgraphExec exec[GRAPHS];
+    CUdeviceptr entries[PIECES];
+    CUstream stream;
+
+    begin(&a, PARTS, 12);
+    MUST(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < PIECES; i++)
+        entries[i] = a.pieces[i].at + 4 * 90;
+    MUST(
+        cuMemcpyHtoD(a.base + TABLE + sizeof(CUdeviceptr) * TABLE_INDEX, entries, sizeof(entries)));
+    for (int g = 0; g < GRAPHS; g++) {
+        CUgraph graph;
+        MUST(cuGraphCreate(&graph, 0));
+        for (unsigned b = 0; b < 2; b++) {
+            CUgraphNode last = NULL;
+            if (g == 2 && b == 0)
+                MUST(cuGraphAddHostNode(&last, graph, NULL, 0, &function));
+            for (int i = 0; i < NODES; i++) {
+                struct graph_node *n = &nodes[g][b][i];
+                n->kind = chance(5);
+                n->to = b * HALF + chance(HALF);
+                for (int k = 0; k < 2; k++)
+                    n->from[k] = b * HALF + chance(HALF);
+                if ((n->kind == COPIES || n->kind == LEADS) && n->from[0] == n->to)
+                    n->from[0] = b * HALF + (n->to + 1) % HALF;
+                last = add_node(graph, &a, n, last ? &last : NULL);
+            }
+        }
+        MUST(cuGraphInstantiateWithFlags(&exec[g], graph, 0));
+        MUST(cuGraphDestroy(graph));
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        const unsigned g = chance(GRAPHS);
+        const bool apart = chance(2);
+        if (apart)
+            MUST(cuCtxSynchronize());
+        MUST(cuGraphLaunch(exec[g], apart ? stream : NULL));
+        if (apart)
+            MUST(cuStreamSynchronize(stream));
+        for (int b = 0; b < 2; b++)
+            for (int k = 0; k < NODES; k++)
+                expect_node(&a, &nodes[g][b][k]);
+        for (unsigned k = chance(4); k > 0; k--)
+            launch_any(&a, 0, PIECES, NULL);
+        if (!chance(3))
+            copy_any(&a);
+        if (!chance(4))
+            MUST(cuCtxSynchronize());
+    }
+    for (int g = 0; g < GRAPHS; g++)
+        MUST(cuGraphExecDestroy(exec[g]));
+    MUST(cuStreamDestroy(stream));
     end(&a);
 }
 
@@ -630,10 +750,6 @@ static void scatter_at_random(struct arena *a, bool far)
     *(apart ? &a->far[away] : behind ? &other->expected[70] : &p->expected[k]) += 3;
 }
 
-/* A table of addresses. The one that is loaded stands so far in it that no launch saves it as a
- * part. */
-enum { TABLE = 8 << 20, TABLE_INDEX = (5 << 18) / sizeof(CUdeviceptr) };
-
 /* A word of a piece is 3 more where the table leads there. */
 static void launch_through(CUdeviceptr table, struct piece *p, struct piece *to)
 {
@@ -719,6 +835,113 @@ static void through_memory(const char *where)
         MUST(cuMemFree(table));
 }
 
+/* A node of 8 bytes far behind all pieces, where an allocator would put one. */
+static CUdeviceptr node_of(const struct arena *a)
+{
+    return far_of(a) / 256 * 256 + 1024;
+}
+
+/* The table leads to a node far behind all pieces, and that to another allocation. */
+static void through_node(void)
+{
+    static struct arena a, other;
+    CUdeviceptr table, none = 0, node;
+    unsigned n = 64, at = 0;
+
+    begin(&a, PARTS, 12);
+    begin(&other, WHOLE, 12);
+    MUST(cuMemAlloc(&table, 4096));
+    MUST(cuMemcpyHtoD(table, &none, sizeof(none)));
+    node = node_of(&a);
+    for (int i = 0; i < LAUNCHES; i++) {
+        struct piece *p = &a.pieces[chance(PIECES)];
+        struct piece *to = i > 100 && i % 10 == 9 ? &other.pieces[chance(PIECES)] : NULL;
+        void *params[] = {&p->at, &table, &at};
+        if (i % 3 != 0) {
+            launch_any(&a, 0, PIECES, NULL);
+            continue;
+        }
+        if (to) {
+            const CUdeviceptr word = to->at + 4 * 90;
+            MUST(cuMemcpyHtoD(node, &word, sizeof(word)));
+        }
+        MUST(cuMemcpyHtoD(table, to ? &node : &none, sizeof(node)));
+        MUST(cuLaunchKernel(of[gpu].node, 1, 1, 1, n, 1, 1, 0, NULL, params, NULL));
+        for (unsigned k = 0; k < n; k++)
+            p->expected[k] = 2 * p->expected[k] + 1;
+        if (to)
+            to->expected[90] += 3;
+    }
+    MUST(cuMemsetD32(far_of(&a), 7, QUIET));
+    end(&a);
+    end(&other);
+    MUST(cuMemFree(table));
+}
+
+/* A kernel has addresses of more pieces than are noted, and a table behind them that leads to
+ * another allocation. */
+static void through_many(void)
+{
+    enum { MANY = 72 };
+    static struct arena a, other;
+    CUdeviceptr table, of_thread[MANY];
+    unsigned at = 0;
+
+    begin(&a, PARTS, 12);
+    begin(&other, WHOLE, 12);
+    table = a.base + TABLE;
+    MUST(cuMemsetD32(table, 0, 2));
+    for (int i = 0; i < LAUNCHES / 2; i++) {
+        struct piece *to = i > 50 && i % 5 == 4 ? &other.pieces[chance(PIECES)] : NULL;
+        const CUdeviceptr word = to ? to->at + 4 * 90 : 0;
+        void *params[] = {of_thread, &table, &at};
+        launch_any(&a, 0, PIECES, NULL);
+        MUST(cuMemcpyHtoD(table, &word, sizeof(word)));
+        for (int k = 0; k < MANY; k++) {
+            struct piece *p = &a.pieces[k % PIECES];
+            of_thread[k] = p->at + 4 * (k / PIECES);
+            p->expected[k / PIECES] = 2 * p->expected[k / PIECES] + 1;
+        }
+        MUST(cuLaunchKernel(of[gpu].many, 1, 1, 1, MANY, 1, 1, 0, NULL, params, NULL));
+        if (to)
+            to->expected[90] += 3;
+    }
+    end(&a);
+    end(&other);
+}
+
+/* Writes of one launch and of the next one to the same memory far behind all pieces: the first by a
+ * number, of which nobody knows, the second one by an address. */
+static void through_far(void)
+{
+    static struct arena a;
+    CUdeviceptr table, word;
+
+    begin(&a, PARTS, 12);
+    MUST(cuMemAlloc(&table, 4096));
+    for (int i = 0; i < LAUNCHES; i++) {
+        const bool far = i % 40 == 38, behind = i % 40 == 39 || i == 27;
+        struct piece *p = &a.pieces[1 + chance(PIECES - 1)];
+        const unsigned k = (unsigned)((node_of(&a) - far_of(&a)) / 4);
+        unsigned at = 0;
+        void *params[] = {&p->at, &table, &at};
+        if (!behind && i % 4 != 3) {
+            launch_scatter(&a, p, far ? FAR : OWN, NULL);
+            continue;
+        }
+        word = behind ? node_of(&a) : 0;
+        MUST(cuMemcpyHtoD(table, &word, sizeof(word)));
+        MUST(cuLaunchKernel(of[gpu].through, 1 + behind, 1, 1, behind ? 32 : 64, 1, 1, 0, NULL,
+                            params, NULL));
+        for (unsigned j = 0; j < 64; j++)
+            p->expected[j] = 2 * p->expected[j] + 1;
+        if (behind)
+            a.far[k] += 3;
+    }
+    end(&a);
+    MUST(cuMemFree(table));
+}
+
 /* Now and then the second GPU writes to the first one's arena: by a copy, by a kernel that has an
  * address of it, or by an address in memory. */
 static void write_to_first(const char *how, struct arena *first, struct arena *second)
@@ -792,6 +1015,8 @@ static void begin_on(unsigned which, const void *image)
     MUST(cuModuleGetFunction(&of[which].add, module, "arena_add"));
     MUST(cuModuleGetFunction(&of[which].scatter, module, "arena_scatter"));
     MUST(cuModuleGetFunction(&of[which].through, module, "arena_through"));
+    MUST(cuModuleGetFunction(&of[which].node, module, "arena_node"));
+    MUST(cuModuleGetFunction(&of[which].many, module, "arena_many"));
     MUST(cuModuleGetFunction(&waits, module, "wait_for_flag"));
 }
 
@@ -821,6 +1046,12 @@ int main(int argc, char **argv)
         alike(!strcmp(which, "alike-whole"));
     else if (!strcmp(which, "copies"))
         copies();
+    else if (!strcmp(which, "through-node"))
+        through_node();
+    else if (!strcmp(which, "through-many"))
+        through_many();
+    else if (!strcmp(which, "through-far"))
+        through_far();
     else if (!strncmp(which, "through-", 8))
         through_memory(which + 8);
     else if (!strncmp(which, "beside-", 7))
@@ -829,6 +1060,10 @@ int main(int argc, char **argv)
         streams();
     else if (!strcmp(which, "graphs"))
         graphs();
+    else if (!strcmp(which, "graphs-random"))
+        graphs_at_random();
+    else if (!strcmp(which, "graphs-busy"))
+        graphs_busy();
     else if (!strcmp(which, "short"))
         short_of_memory();
     else if (!strcmp(which, "random") || !strcmp(which, "random-near"))

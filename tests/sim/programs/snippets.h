@@ -45,6 +45,8 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
         {"arena_add", 12, 0, 0},
         {"arena_scatter", 12, 0, 0},
         {"arena_through", 12, 0, 0},
+        {"arena_node", 12, 0, 0},
+        {"arena_many", 12, 0, 0},
         {"count_down", 8, 0, 0},
         {"race", 12, 0, 0},
         {"global_counter", 8, 0, 0},
