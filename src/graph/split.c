@@ -227,6 +227,13 @@ static CUresult launch_rows(struct split *s)
 
 /* ---- all nodes ---- */
 
+static void wait_for_rest(struct split *s)
+{
+    s->held_up = !gp_launch_series_rests(s->target.stream);
+    if (!s->held_up)
+        memset(s->queued, 0, sizeof(s->queued));
+}
+
 /* A launch that is timed takes three entries of its stream, and is not waited for. */
 static void make_room_for_events(struct split *s, unsigned index)
 {
@@ -234,9 +241,7 @@ static void make_room_for_events(struct split *s, unsigned index)
     if (!s->nodes[index].only_timed || !is_to_be_measured(s, &s->nodes[index]) ||
         *queued < MOST_TIMED)
         return;
-    s->held_up = !gp_launch_series_rests(s->target.stream);
-    if (!s->held_up)
-        memset(s->queued, 0, sizeof(s->queued));
+    wait_for_rest(s);
 }
 
 /* Launches the node, or puts it into the row of its branch. */
@@ -299,9 +304,7 @@ static bool is_rest_due(struct split *s, unsigned at)
         return false;
     if (s->held_up || at >= s->last_taken)
         return true;
-    s->held_up = !gp_launch_series_rests(s->target.stream);
-    if (!s->held_up)
-        memset(s->queued, 0, sizeof(s->queued));
+    wait_for_rest(s);
     return s->held_up;
 }
 

@@ -468,6 +468,13 @@ static void drain_in_series(CUstream stream)
         drain_before_change(c, &any, false);
 }
 
+/* A kernel that is not measured is about to write. */
+static void drain_before_node(const struct gp_launch *call)
+{
+    if (series == OWN_RUN && launch_writes_held(call))
+        drain_in_series(call->stream);
+}
+
 void gp_launch_series_writes(CUstream stream, CUdeviceptr to, uint64_t bytes)
 {
     if (series != OWN_RUN || launch_follows_write(to, bytes, stream))
@@ -511,8 +518,7 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
     if (*measured)
         gp_sampling_passed_over(call, why);
     *measured = false;
-    if (series == OWN_RUN && launch_writes_held(call))
-        drain_in_series(call->stream);
+    drain_before_node(call);
     gp_session_count_launch();
     result = run_or_make_room(call);
     /* Nodes behind it would wait in vain. */
@@ -526,8 +532,7 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
 
 CUresult gp_launch_in_series_timed(const struct gp_launch *call)
 {
-    if (series == OWN_RUN && launch_writes_held(call))
-        drain_in_series(call->stream);
+    drain_before_node(call);
     CUresult result = run_between_events(call, true);
     if (result == CUDA_SUCCESS)
         gp_end_at_exit();
