@@ -413,6 +413,9 @@ bool limit_permits(double seconds);
 /* Predictions by means answer here, not the most that steps may take: for the default limit, until
  * it is reached. */
 bool limit_permits_as_usual(double seconds);
+/* Kernels of a graph are chosen before the first of them is launched: whether one may be measured
+ * still, by the time that those before it took. */
+bool limit_permits_chosen(void);
 /* Whether a drain may go on, which has begun, with a step that takes so long. */
 bool limit_permits_in_drain(double seconds);
 /* Whether a drain may go on with a step that instruments a kernel: the launches that wait keep the
@@ -525,6 +528,8 @@ struct gp_reason within_limit_code(const char *kernel, int device,
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
 /* A launch that was chosen has no measurement. */
 void within_limit_in_vain(struct gp_tally *tally);
+/* It was left out after all, so its kernel is still to be begun. */
+void within_limit_not_begun(struct gp_tally *tally);
 
 /* The seconds that first measurements of all groups take which have none, as predicted; 0 where
  * all have one. */
@@ -538,6 +543,8 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);
+/* A launch that was chosen is left out: the money is spent. */
+void sampling_left_out_after_all(const struct gp_launch *call);
 /* A kernel cannot be measured from here on: threads that left it out for a while ask again. */
 void sampling_asks_again(void);
 uint64_t sampling_times_asked(void); /* how often they did */

@@ -513,10 +513,13 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
     CUresult result;
     enum gp_passed_over why = GP_AFTER_END;
     *held_up = false;
-    if (*measured && gp_session_measures() && launch_alone(call, turn, held_up, &why, &result))
+    const bool permitted = *measured && limit_permits_chosen();
+    if (permitted && gp_session_measures() && launch_alone(call, turn, held_up, &why, &result))
         return result;
-    if (*measured)
+    if (permitted)
         gp_sampling_passed_over(call, why);
+    else if (*measured)
+        sampling_left_out_after_all(call);
     *measured = false;
     drain_before_node(call);
     gp_session_count_launch();
@@ -533,6 +536,11 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
 CUresult gp_launch_in_series_timed(const struct gp_launch *call)
 {
     drain_before_node(call);
+    if (!limit_permits_chosen()) {
+        sampling_left_out_after_all(call);
+        gp_session_count_launch();
+        return run_or_make_room(call);
+    }
     CUresult result = run_between_events(call, true);
     if (result == CUDA_SUCCESS)
         gp_end_at_exit();

@@ -257,6 +257,18 @@ bool limit_permits_as_usual(double seconds)
     return permitted;
 }
 
+bool limit_permits_chosen(void)
+{
+    if (!limit_is_set())
+        return true;
+    const struct account now = account();
+    pthread_mutex_lock(&limit.lock);
+    const double most = gp_overhead_most(&limit.overhead, &limit.reached, now.own);
+    const bool permitted = now.spent + mean_of(GP_LIMIT_LAUNCH) <= most;
+    pthread_mutex_unlock(&limit.lock);
+    return permitted;
+}
+
 bool limit_permits(double seconds)
 {
     return !limit_is_set() || seconds <= limit_money().left;

@@ -230,6 +230,16 @@ void within_limit_in_vain(struct gp_tally *t)
     pthread_mutex_unlock(&chosen.lock);
 }
 
+void within_limit_not_begun(struct gp_tally *t)
+{
+    pthread_mutex_lock(&chosen.lock);
+    if (t->worth.taken > 0)
+        worth_in_vain(&t->worth);
+    if (t->kernel && !t->kernel->learned)
+        t->kernel->begun = false;
+    pthread_mutex_unlock(&chosen.lock);
+}
+
 static struct gp_tally *tally_of_worth(struct gp_worth *g)
 {
     return (struct gp_tally *)((char *)g - offsetof(struct gp_tally, worth));

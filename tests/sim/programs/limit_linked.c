@@ -2,9 +2,10 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * kernels, `threads` of four threads, each in a stream of its own; `anew` gives the context up, and
- * begins with another one, COUNT times. `waiting` are COUNT kernels in contexts of their own that
- * end once all else is launched. At the end a digest shows all memory.
+ * launches, `various` of one with two kernels, `threads` of four threads, each in a stream of its
+ * own; `anew` gives the context up, and begins with another one, COUNT times. `waiting` are COUNT
+ * kernels in contexts of their own that end once all else is launched. At the end a digest shows
+ * all memory.
  */
 #include <pthread.h>
 #include <time.h>
@@ -95,8 +96,10 @@ static void run_threads(unsigned count)
         show("thread", of[i].p);
 }
 
-static void run_graph(unsigned count, CUdeviceptr p)
+/* Kernels of several names where `various`. */
+static void run_graph(unsigned count, CUdeviceptr p, bool various)
 {
+    const char *const names[] = {"scale_in_place", "ordinary"};
     CUgraph graph;
     CUgraphExec exec;
     CUstream stream;
@@ -107,8 +110,11 @@ static void run_graph(unsigned count, CUdeviceptr p)
     MUST(gpu.ModuleGetFunction(&function, w.module, "scale_in_place"));
     MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    for (unsigned i = 0; i < NODES; i++)
+    for (unsigned i = 0; i < NODES; i++) {
+        if (various)
+            MUST(gpu.ModuleGetFunction(&function, w.module, names[i % 2]));
         MUST(gpu.LaunchKernel(function, 1 + i, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    }
     MUST(gpu.StreamEndCapture(stream, &graph));
     MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
     for (unsigned i = 0; i < count; i++) {
@@ -182,8 +188,8 @@ int main(int argc, char **argv)
         expect(sscanf(argv[i], "%15[a-z]:%u", word, &count) == 2, argv[i]);
         if (strcmp(word, "threads") == 0)
             run_threads(count);
-        else if (strcmp(word, "graph") == 0)
-            run_graph(count, p);
+        else if (strcmp(word, "graph") == 0 || strcmp(word, "various") == 0)
+            run_graph(count, p, *word == 'v');
         else if (strcmp(word, "waiting") == 0)
             for (unsigned n = 0; n < count; n++)
                 launch_waiting();
