@@ -112,6 +112,7 @@ counts_as_at_once() {
         "$BATS_TEST_TMPDIR/now.counts" "$BATS_TEST_TMPDIR/later.counts"
 }
 
+# bats test_tags=long
 @test "a kernel that begins to write elsewhere is known for it, though all it writes is saved" {
     arena scatter-on 2
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -gt 150 ]
@@ -249,6 +250,7 @@ uncounted() {
     [ "$(launches | grep -c "to other parts of an allocation")" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "launches that find a node far behind all pieces, which leads to another allocation, save that, too" {
     local memory
     for memory in 9M 100M; do
@@ -257,6 +259,7 @@ uncounted() {
     done
 }
 
+# bats test_tags=long
 @test "launches that load an address, and have more addresses than are noted, save all to which memory leads" {
     GPUPROF_MEMORY=100M arena through-many
     [ "$(uncounted arena_)" -le 2 ]
@@ -276,6 +279,7 @@ unmeasured() {
     launches | grep -v '"smsp__inst_executed.sum":[0-9]' | grep -vc "GPU that can write the launch.s memory is at work" || true
 }
 
+# bats test_tags=long
 @test "an arena that two GPUs can write is divided while both rest" {
     export GPUSIM_DEVICES=2
     counts_as_at_once peers
