@@ -420,10 +420,11 @@ static unsigned kernels_among(const struct gp_graph_node *nodes, unsigned count)
     return kernels;
 }
 
-unsigned graph_kernel_count(CUgraphExec exec)
+unsigned graph_kernel_count(CUgraphExec exec, bool *goes_by_nodes)
 {
     pthread_mutex_lock(&lock);
     const struct gp_graph *g = find(exec);
+    *goes_by_nodes = g && g->why == GP_GRAPH_SPLITS && g->clone.whole == GP_GRAPH_SPLITS;
     const unsigned kernels = !g || g->not_counted ? 1
                              : g->kernels         ? kernels_among(g->kernels, g->kernel_count)
                                           : kernels_among(g->clone.nodes, g->clone.order.count);

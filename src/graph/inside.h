@@ -319,8 +319,9 @@ void graph_node_passed_over(struct gp_graph_node *node, enum gp_passed_over why)
 
 /* ---- executable graphs (graphs.c) ------------------------------------------------------------ */
 
-/* How many kernels a launch of it runs, as far as is known; 1 where that is not known. */
-unsigned graph_kernel_count(CUgraphExec exec);
+/* How many kernels a launch of it runs, as far as is known; 1 where that is not known.
+ * *goes_by_nodes: launches of these by themselves may be the program's run. */
+unsigned graph_kernel_count(CUgraphExec exec, bool *goes_by_nodes);
 
 struct gp_graph_listing;
 /* Counts a launch of the graph that is about to be made, as launches of its kernels, and takes down

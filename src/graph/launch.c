@@ -297,7 +297,9 @@ static void launch_or_split(void *whole)
         launch_timed(w);
         return;
     }
-    gp_sampling_graph_begins(w->call.stream, graph_kernel_count(w->exec));
+    bool goes_by_nodes;
+    const unsigned kernels = graph_kernel_count(w->exec, &goes_by_nodes);
+    gp_sampling_graph_begins(w->call.stream, kernels, goes_by_nodes);
     struct gp_graph_listing listing;
     bool taken = graph_is_wanted(w->exec, &why, &w->unending, &listing);
     const double began = gp_clock_seconds();
@@ -333,7 +335,8 @@ static bool is_in_window(const struct whole_launch *w)
 {
     if (!gp_window_is_limited())
         return true;
-    const unsigned kernels = graph_kernel_count(w->exec);
+    bool goes_by_nodes;
+    const unsigned kernels = graph_kernel_count(w->exec, &goes_by_nodes);
     if (gp_window_takes_graph(w->call.stream, w->call.per_thread_stream, kernels))
         return true;
     gp_session_count_launches(kernels);

@@ -40,9 +40,9 @@ void gp_left_out_graph_learn(struct gp_left_out_graph *graph, const struct gp_la
                              unsigned count);
 
 /* Between these the launches that are chosen are kernels of one graph with so many, which is
- * launched into that stream, by nodes if one of them is to be measured: then it took so many
- * seconds for that. */
-void gp_sampling_graph_begins(CUstream stream, unsigned kernels);
+ * launched into that stream, by nodes if one of them is to be measured, or only timed where these
+ * may be: then it took so many seconds for that. */
+void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_timed);
 void gp_sampling_graph_ends(double seconds);
 
 /* One that was to be measured could not be, and has no record. */

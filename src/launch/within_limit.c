@@ -37,6 +37,7 @@ static __thread struct {
     unsigned kernels; /* 0: it is none */
     unsigned chosen;  /* that are to be measured */
     unsigned timed;   /* and only timed */
+    bool may_be_timed;
 } graph __attribute__((tls_model("initial-exec")));
 
 /* A batch that begins takes a drain, and the session's way back. */
@@ -104,6 +105,8 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
         p.timing += graph.kernels * limit_usual(GP_LIMIT_GRAPH);
         p.now += graph.kernels * limit_predicts(GP_LIMIT_GRAPH);
     }
+    if (graph.kernels > 0 && !graph.may_be_timed)
+        p.timing = INFINITY;
     return p;
 }
 
@@ -342,10 +345,11 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
         limit_took(timing, cost);
 }
 
-void gp_sampling_graph_begins(CUstream stream, unsigned kernels)
+void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_timed)
 {
     limit_notes_stream(stream);
     graph.kernels = kernels;
+    graph.may_be_timed = may_be_timed;
     graph.chosen = graph.timed = 0;
 }
 
