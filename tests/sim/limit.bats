@@ -113,6 +113,7 @@ has_values() {
     [ "$permitted" = 0.5 ]
 }
 
+# bats test_tags=long
 @test "grids that were left out have the values that their blocks lead to" {
     local part=$BATS_TEST_TMPDIR/part.json all=$BATS_TEST_TMPDIR/all.json
     limited 500ms "$programs/limit_linked" 1000 all:300
@@ -230,6 +231,7 @@ accounts() {
         exit !(ours - own > 0.3 && spent + start_up >= ours - own) }'
 }
 
+# bats test_tags=long
 @test "the account has all that was added, and more for overlap that may be lost" {
     for kind in all:40 one:100 rare:101 graph:20; do
         accounts "$programs/libclock.so" "$programs/limit_linked" 2000 "$kind"
