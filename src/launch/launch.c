@@ -355,16 +355,20 @@ static CUresult run_timed(const struct gp_launch *call)
     return run_between_events(call, false);
 }
 
-/* Makes the launch with events around it, which are asked later. */
-static CUresult launch_timed(const struct gp_launch *call)
+static CUresult note_timed(const struct gp_launch *call, CUresult result)
 {
-    before_other_work(call);
-    CUresult result = run_and_make_room(call, run_timed);
     if (result == CUDA_SUCCESS)
         gp_end_at_exit();
     else
         gp_sampling_passed_over(call, GP_FAILED);
     return result;
+}
+
+/* Makes the launch with events around it, which are asked later. */
+static CUresult launch_timed(const struct gp_launch *call)
+{
+    before_other_work(call);
+    return note_timed(call, run_and_make_room(call, run_timed));
 }
 
 static CUresult launch(const struct gp_launch *call)
@@ -541,12 +545,7 @@ CUresult gp_launch_in_series_timed(const struct gp_launch *call)
         gp_session_count_launch();
         return run_or_make_room(call);
     }
-    CUresult result = run_between_events(call, true);
-    if (result == CUDA_SUCCESS)
-        gp_end_at_exit();
-    else
-        gp_sampling_passed_over(call, GP_FAILED);
-    return result;
+    return note_timed(call, run_between_events(call, true));
 }
 
 bool gp_launch_series_rests(CUstream stream)

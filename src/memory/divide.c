@@ -58,11 +58,18 @@ static bool may_be_divided(const struct gp_reached *r, const struct gp_range_fac
            !facts->managed && (!facts->not_ours.cause || (facts->of_gpus && r->others_rest));
 }
 
+/* NULL where the range is not to be divided. */
+static struct gp_divided *divided_of_range(const struct gp_snapshot *s, size_t range)
+{
+    const struct gp_ranges *ranges = &s->reached.ranges;
+    return may_be_divided(&s->reached, &ranges->facts[range])
+               ? divided_of(s, &ranges->ranges[range])
+               : NULL;
+}
+
 bool divide_add(struct gp_snapshot *s, size_t range, struct gp_divided **added)
 {
-    struct gp_divided *d = may_be_divided(&s->reached, &s->reached.ranges.facts[range])
-                               ? divided_of(s, &s->reached.ranges.ranges[range])
-                               : NULL;
+    struct gp_divided *d = divided_of_range(s, range);
     *added = d && divided_is(d) ? d : NULL;
     return !*added || add(s, d);
 }
@@ -172,9 +179,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     if (!known_only)
         divided_make_room(s);
     for (size_t i = 0; i < r->count; i++) {
-        const struct gp_range *range = &r->ranges.ranges[r->list[i]];
-        struct gp_divided *d =
-            may_be_divided(r, &r->ranges.facts[r->list[i]]) ? divided_of(s, range) : NULL;
+        struct gp_divided *d = divided_of_range(s, r->list[i]);
         if (!d)
             continue;
         all_noted = note_addresses(s, launch, d) && all_noted;
@@ -248,9 +253,7 @@ bool divide_each_part(struct gp_snapshot *s, const struct gp_divided *d, divide_
  * write unseen behind it, held launches alone need its digests. */
 bool divide_found(struct gp_snapshot *s, size_t range, struct gp_reason *why)
 {
-    const struct gp_range_facts *facts = &s->reached.ranges.facts[range];
-    const struct gp_range *r = &s->reached.ranges.ranges[range];
-    struct gp_divided *d = may_be_divided(&s->reached, facts) ? divided_of(s, r) : NULL;
+    struct gp_divided *d = divided_of_range(s, range);
     if (!d || d->reached || (!d->pending && (!s->divides || !divided_is(d))))
         return true;
     *why = GP_REASON(NO_MEMORY);

@@ -827,7 +827,7 @@ bool snapshot_search(struct gp_snapshot *s, struct gp_segments *list, struct gp_
 
 /* Before the launch, with the context idle, of whose kernel nobody knows that it loads no address:
  * follows the addresses in its memory until nothing new is found. Ranges that are found are reached
- * then, divided ones listed by add_divided, and the parts are s->led. False where there is too
+ * then, divided ones are added by divide_add, and the parts are s->led. False where there is too
  * much: then contents of its memory may lead anywhere in divided memory. */
 bool led_find(struct gp_snapshot *s, bool *all);
 /* The divided memory of a reached range is the launch's, too. False when out of memory. */

@@ -40,6 +40,37 @@ def deterministic_torch():
     return torch
 
 
+def jax_devices(least=1, flags="--xla_gpu_autotune_level=0 --xla_gpu_deterministic_ops=true"):
+    """JAX's devices, at least so many. By default kernels are not tuned, so that all runs choose alike."""
+    os.environ["XLA_FLAGS"] = (flags + " " + os.environ.get("XLA_FLAGS", "")).strip()
+    try:
+        import jax
+    except ImportError as problem:
+        cannot(f"no JAX: {problem}")
+    try:
+        devices = jax.devices("gpu" if DEVICE == "cuda" else DEVICE)
+    except RuntimeError as problem:
+        cannot(f"JAX sees no GPU: {str(problem).splitlines()[0]}")
+    if len(devices) < least:
+        cannot(f"it takes {least} GPUs")
+    return devices
+
+
+def cupy_on_gpus(least=1):
+    """CuPy, with at least so many GPUs."""
+    try:
+        import cupy
+    except ImportError as problem:
+        cannot(f"no CuPy: {problem}")
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as problem:
+        cannot(f"CuPy sees no GPU: {problem}")
+    if count < least:
+        cannot(f"it takes {least} GPUs")
+    return cupy
+
+
 @contextlib.contextmanager
 def own_cache():
     """Empty folders for all that PyTorch and Triton compile meanwhile: it is compiled anew, also under gpuprof.

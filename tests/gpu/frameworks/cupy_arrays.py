@@ -5,20 +5,13 @@ import os
 import shutil
 import tempfile
 
-from common import cannot, show
+from common import cupy_on_gpus, show
 
 # A cache of its own: everything is compiled anew, also under gpuprof.
 cache = tempfile.mkdtemp(prefix="cupy-")
 os.environ["CUPY_CACHE_DIR"] = cache
 try:
-    try:
-        import cupy
-    except ImportError as problem:
-        cannot(f"no CuPy: {problem}")
-    try:
-        cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as problem:
-        cannot(f"CuPy sees no GPU: {problem}")
+    cupy = cupy_on_gpus()
 
     step = cupy.RawKernel(r"""
         extern "C" __global__ void step(unsigned *data, unsigned n, unsigned k)

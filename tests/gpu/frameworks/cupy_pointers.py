@@ -2,17 +2,10 @@
 addresses of their matrices from memory, and work on pieces of the pool.
 WHOLE: each launch has all default metrics. ALONE: it takes most of the GPU's memory."""
 
-from common import cannot, show
+from common import cupy_on_gpus, show
 
-try:
-    import cupy
-    import numpy
-except ImportError as problem:
-    cannot(f"no CuPy: {problem}")
-try:
-    cupy.cuda.runtime.getDeviceCount()
-except cupy.cuda.runtime.CUDARuntimeError as problem:
-    cannot(f"CuPy sees no GPU: {problem}")
+cupy = cupy_on_gpus()
+import numpy  # noqa: E402
 
 free, _ = cupy.cuda.runtime.memGetInfo()
 pool = cupy.get_default_memory_pool()

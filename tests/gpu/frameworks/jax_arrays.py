@@ -7,18 +7,12 @@ import sys
 # Three quarters of the GPU's memory would be taken at once.
 os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
 
-from common import DEVICE, cannot, show  # noqa: E402
+from common import jax_devices, show  # noqa: E402
 
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy
-except ImportError as problem:
-    cannot(f"no JAX: {problem}")
-try:
-    device = jax.devices("gpu" if DEVICE == "cuda" else DEVICE)[0]
-except RuntimeError as problem:
-    cannot(f"JAX sees no GPU: {str(problem).splitlines()[0]}")
+device = jax_devices(flags="")[0]
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy  # noqa: E402
 
 
 def loss(w, b, x):

@@ -2,22 +2,12 @@
 cache of keys and values. Kernels are not tuned, so that all runs choose alike.
 WHOLE: each launch has all default metrics. ALONE: it takes most of the GPU's memory."""
 
-import os
+from common import jax_devices, show
 
-os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0 --xla_gpu_deterministic_ops=true " + os.environ.get("XLA_FLAGS", "")
-
-from common import DEVICE, cannot, show  # noqa: E402
-
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy
-except ImportError as problem:
-    cannot(f"no JAX: {problem}")
-try:
-    jax.devices("gpu" if DEVICE == "cuda" else DEVICE)
-except RuntimeError as problem:
-    cannot(f"JAX sees no GPU: {str(problem).splitlines()[0]}")
+jax_devices()
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy  # noqa: E402
 
 WIDTH, HEADS, LAYERS, WORDS, LENGTH = 256, 8, 4, 1000, 64
 

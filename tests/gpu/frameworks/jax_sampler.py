@@ -4,20 +4,13 @@ conditional nodes of them."""
 import os
 
 os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0 --xla_gpu_deterministic_ops=true " + os.environ.get("XLA_FLAGS", "")
 
-from common import DEVICE, cannot, show  # noqa: E402
+from common import jax_devices, show  # noqa: E402
 
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy
-except ImportError as problem:
-    cannot(f"no JAX: {problem}")
-try:
-    jax.devices("gpu" if DEVICE == "cuda" else DEVICE)
-except RuntimeError as problem:
-    cannot(f"JAX sees no GPU: {str(problem).splitlines()[0]}")
+jax_devices()
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy  # noqa: E402
 
 
 def height(x):

@@ -1,26 +1,13 @@
 """JAX on two GPUs: pmap and shard_map, with sums over both, and pools that each GPU can reach.
 ALONE: it takes most of the memory of both."""
 
-import os
+from common import jax_devices, show
 
-os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0 --xla_gpu_deterministic_ops=true " + os.environ.get("XLA_FLAGS", "")
-
-from common import DEVICE, cannot, show  # noqa: E402
-
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy
-    from jax.sharding import Mesh, NamedSharding, PartitionSpec
-except ImportError as problem:
-    cannot(f"no JAX: {problem}")
-try:
-    devices = jax.devices("gpu" if DEVICE == "cuda" else DEVICE)
-except RuntimeError as problem:
-    cannot(f"JAX sees no GPU: {str(problem).splitlines()[0]}")
-if len(devices) < 2:
-    cannot("it takes two GPUs")
-devices = devices[:2]
+devices = jax_devices(2)[:2]
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy  # noqa: E402
+from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 
 
 def loss(w, x):

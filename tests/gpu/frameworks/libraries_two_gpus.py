@@ -3,18 +3,10 @@ kernels that read the other GPU's memory."""
 
 import ctypes
 
-from common import cannot, show
+from common import cupy_on_gpus, show
 
-try:
-    import cupy
-    import numpy
-except ImportError as problem:
-    cannot(f"no CuPy: {problem}")
-try:
-    if cupy.cuda.runtime.getDeviceCount() < 2:
-        cannot("it takes two GPUs")
-except cupy.cuda.runtime.CUDARuntimeError as problem:
-    cannot(f"CuPy sees no GPU: {problem}")
+cupy = cupy_on_gpus(2)
+import numpy  # noqa: E402
 
 
 def transformed():
