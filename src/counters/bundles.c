@@ -14,8 +14,10 @@
 
 /* Layouts remembered; when there are more all are forgotten. */
 #define MOST_BLANKS 4096
-/* Launches of bundles with a wrong sum, or none, that were alike all the same: then this GPU, or
- * its driver, copies in another way each time, or the memory is too small. */
+/* Launches of bundles with a wrong sum, or none, that were alike all the same, beyond those of
+ * right ones: then this GPU, or its driver, copies in another way each time, or the memory is too
+ * small.
+ */
 #define MOST_CONTRADICTIONS (3 * GP_MOST_TOGETHER)
 
 /* The check counters of putting a copy of that layout in place. */
@@ -65,10 +67,18 @@ bool bundles_are_reliable(const struct gp_range_collection *c)
            c->list.check_count == GP_ALL_CHECKS && c->contradictions < MOST_CONTRADICTIONS;
 }
 
-void bundle_contradicted(struct gp_range_collection *c)
+void bundles_confirmed(struct gp_range_collection *c, unsigned launches)
+{
+    if (c->contradictions < MOST_CONTRADICTIONS)
+        c->contradictions -= launches < c->contradictions ? launches : c->contradictions;
+}
+
+void bundles_contradicted(struct gp_range_collection *c, unsigned launches)
 {
     static struct gp_say_limit once;
-    if (++c->contradictions == MOST_CONTRADICTIONS)
+    const bool were_reliable = c->contradictions < MOST_CONTRADICTIONS;
+    c->contradictions += launches;
+    if (were_reliable && c->contradictions >= MOST_CONTRADICTIONS)
         gp_say_limited(&once, 1,
                        "launches are not counted together any more: that failed, or their sum "
                        "differed from that of launches counted one by one");

@@ -594,7 +594,7 @@ struct gp_range_collection {
     double sums[GP_MOST_BUNDLES][GP_ALL_CHECKS];       /* of the bundles that were read */
     double blank_sums[GP_MOST_BUNDLES][GP_ALL_CHECKS]; /* and of their blanks */
     struct gp_blank *blanks;                           /* by layout */
-    unsigned contradictions; /* launches of bundles with a wrong sum that were alike all the same */
+    unsigned contradictions; /* of bundles, in launches, beyond those of right bundles */
     struct gp_instrumenting_cost cost;
 
     double *values;           /* members x width */
@@ -690,8 +690,10 @@ void bundles_free(struct gp_range_collection *c);
  * counters, and there are ranges for bundles. */
 bool bundles_are_reliable(const struct gp_range_collection *c);
 
-/* The launch was in a bundle with a wrong sum, and is alike all the same. */
-void bundle_contradicted(struct gp_range_collection *c);
+/* So many launches were in bundles with the right sum; or in bundles with a wrong one and are alike
+ * all the same, and so were all the others. */
+void bundles_confirmed(struct gp_range_collection *c, unsigned launches);
+void bundles_contradicted(struct gp_range_collection *c, unsigned launches);
 
 /* True where the blank of that layout was counted before. */
 bool bundles_know_blank(const struct gp_range_collection *c, uint64_t layout);

@@ -367,13 +367,20 @@ static void deny(const struct gp_range_collection *c, struct gp_member *m)
     batch_put_off(&c->base.batch, m);
 }
 
+/* Launches of bundles with a wrong sum, by themselves. */
+struct denied {
+    unsigned alike, others;
+};
+
 /* A launch that was identified, or assumed, and counted by itself. */
-static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
+static void judge_alone(struct gp_range_collection *c, struct gp_member *m, struct denied *denied)
 {
     const struct gp_member *other;
     const double *row = find_like(c, m, &other);
     const bool whole = values_are_whole(c, m) && !m->hardware_lost.cause;
     bool all = row && whole && values_agree(c, m, row, c->list.check_count);
+    denied->alike += m->denied && all;
+    denied->others += m->denied && !all;
     if (m->state == GP_LAUNCH_ASSUMED) {
         recall_assumed(c->recall, &m->kind, all);
         if (!all) {
@@ -391,8 +398,6 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
         gp_launch_move(&m->state, GP_LAUNCH_LOSE);
         return;
     }
-    if (m->denied)
-        bundle_contradicted(c);
     confirm(c, m, row, other);
     if (!other)
         values_learn_hardware(c, m);
@@ -435,6 +440,8 @@ static void judge_bundles(struct gp_range_collection *c)
     struct gp_batch *b = &c->base.batch;
     for (unsigned number = 1; number <= b->bundle_count; number++) {
         const bool right = is_sum_right(c, number);
+        if (right)
+            bundles_confirmed(c, b->bundles[number - 1].members);
         for (unsigned i = 0; i < b->count; i++) {
             struct gp_member *m = b->members[i];
             if (m->bundle != number)
@@ -472,6 +479,7 @@ static void judge_without_hardware(struct gp_range_collection *c)
 void likeness_judge(struct gp_range_collection *c)
 {
     const struct gp_batch *b = &c->base.batch;
+    struct denied denied = {0, 0};
     if (!c->base.facts.session) {
         judge_without_hardware(c);
         return;
@@ -480,8 +488,10 @@ void likeness_judge(struct gp_range_collection *c)
         struct gp_member *m = b->members[i];
         if (!m->bundle && m->round == b->round && m->run.when == GP_RUN_LATER &&
             launch_awaits_hardware(m->state))
-            judge_alone(c, m);
+            judge_alone(c, m, &denied);
     }
+    if (!denied.others) /* else the sum was wrong by one of these */
+        bundles_contradicted(c, denied.alike);
     judge_bundles(c);
 }
 
