@@ -200,6 +200,7 @@ static struct gp_measurement *hold_in_time(const struct gp_launch *call, struct 
     if (!m)
         return NULL;
     m->started = started;
+    m->drained = drain_seconds();
     m->snapshot = c->snapshot;
     double seconds = c->deferred_seconds + expected_seconds(kernel, m->member.run.shape);
     bool held = seconds <= GP_MOST_DEFERRED && hold(m);

@@ -261,6 +261,13 @@ static void make_steps(struct gp_context *c)
     }
 }
 
+static double seconds; /* of all drains */
+
+double drain_seconds(void)
+{
+    return seconds;
+}
+
 /* Abandoned kernels have ended: the context is idle. */
 static void note_idle(struct gp_context *c)
 {
@@ -304,8 +311,10 @@ void drain_context(struct gp_context *c, bool alive)
     if (!c->busy)
         records_settle(c, alive && !c->dead);
     free_retired(c, alive);
+    const double took = gp_clock_seconds() - began;
+    seconds += took;
     if (drained)
-        limit_drained(launches, gp_clock_seconds() - began - c->amended);
+        limit_drained(launches, took - c->amended);
 }
 
 static bool is_reached(const void *copy, CUdeviceptr address, uint64_t bytes)

@@ -1157,6 +1157,7 @@ struct gp_measurement {
     struct gp_context *context;
     uint64_t index; /* among the launches of the process */
     double started; /* by the host's clock */
+    double drained; /* seconds of drains up to then: those that it makes are other launches' */
 
     /* Its runs. */
     struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
@@ -1412,6 +1413,8 @@ bool hold_launch(struct gp_measurement *m);
  * alive, or something runs in it that does not end, held launches are given up. The context is
  * current while it is alive, and idle. */
 void drain_context(struct gp_context *c, bool alive);
+/* Seconds that all drains have taken; with the gate locked. */
+double drain_seconds(void);
 
 /* Makes the further passes of the launches that a change concerns. The same. */
 void drain_before_change(struct gp_context *c, const struct gp_program_change *change, bool alive);

@@ -339,7 +339,7 @@ static void settle(struct gp_measurement *m, CUresult result)
 CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
                         struct gp_context *c, uint64_t index, uint64_t turn)
 {
-    double started = gp_clock_seconds();
+    double started = gp_clock_seconds(), drained = drain_seconds();
     make_room(c);
     bool full = gp_collection_is_full(c->collection);
     struct gp_measurement *m = full ? NULL : measurement_new(call, kernel, c);
@@ -349,6 +349,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     }
     m->index = index;
     m->started = started;
+    m->drained = drained;
     struct gp_passes passes = c->collection->collector->passes(c->collection);
     c->counts_hardware = passes.hardware > 0;
     c->wait_failed = false;

@@ -58,7 +58,8 @@ void record_make(struct gp_measurement *m, bool goes_on)
     m->record.no_half_arithmetic = !kernel_may_compute_halves(m->kernel);
     m->not_run = m->not_run_at_first = why_not_run(m, goes_on);
     record_time(m);
-    m->record.overhead_ms = 1e3 * (gp_clock_seconds() - m->started);
+    m->record.overhead_ms =
+        1e3 * (gp_clock_seconds() - m->started - (drain_seconds() - m->drained));
     if (m->since > 0)
         return;
     m->since = gp_clock_seconds();

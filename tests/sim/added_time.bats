@@ -70,3 +70,11 @@ added_is_right() {
     sed -i '/"type": *"end"/d' "$profile"
     [ -n "$("$GPUPROF_BUILD/gpuprof" report "$profile" | said /dev/stdin)" ]
 }
+
+@test "the times of launches are no more than all that is added, where they make room for each other" {
+    GPUPROF_MEMORY=9M GPUPROF_DIAGNOSIS=off profiled "$programs/arena_linked" pieces
+    launches | sed 's/.*"overhead_ms":\([0-9.]*\),.*/\1/' >"$BATS_TEST_TMPDIR/launches"
+    awk -v added="$(sed -n 's/.*"added_seconds":\([0-9.e-]*\),.*/\1/p' "$profile" | tail -n 1)" '
+        { all += $1 / 1e3 } END { print NR " launches, " all " s of " added " s"; exit !(NR == 260 && all <= added) }' \
+        "$BATS_TEST_TMPDIR/launches"
+}
