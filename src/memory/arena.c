@@ -121,7 +121,12 @@ static struct gp_room room_for(const struct gp_arena *arena, const struct gp_are
 
 bool arena_may_have(const struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes)
 {
-    return bytes <= arena->device_size || bytes <= room_for(arena, beside).device;
+    return bytes <= arena->device_size || bytes <= arena_most(arena, beside);
+}
+
+uint64_t arena_most(const struct gp_arena *arena, const struct gp_arena *beside)
+{
+    return room_for(arena, beside).device;
 }
 
 static void note_too_large(struct gp_arena *arena, uint64_t bytes)

@@ -17,7 +17,9 @@
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
- * allocations are larger; less than so many behind each of them are not worth it. */
+ * allocations are larger: of one that is verified by itself, of others, and of those whose writes
+ * numbers in memory may place; less than so many behind each of them are not worth it. */
+#define MOST_UNKNOWN ((uint64_t)1 << 30)
 #define MOST_WIDE ((uint64_t)256 << 20)
 #define MOST_BY_INPUT ((uint64_t)32 << 20)
 #define LEAST_WIDE ((uint64_t)256 << 10)
@@ -163,11 +165,12 @@ static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *pla
 
 /* Where writes were seen their parts are known, but not where contents of memory say where they
  * are: then they lie in an array, and that may go on behind its piece. */
-static uint64_t most_wide(const struct gp_snapshot *s, bool sure)
+static uint64_t most_wide(const struct gp_snapshot *s, bool known)
 {
-    if (!sure)
-        return MOST_WIDE;
-    return s->led.count || s->addresses.by_input ? MOST_BY_INPUT : 0;
+    const bool seen = writes_were_seen(&s->learned, &s->addresses);
+    if (!known || !seen)
+        return known || seen ? MOST_WIDE : MOST_UNKNOWN;
+    return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ? MOST_BY_INPUT : 0;
 }
 
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
@@ -201,7 +204,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     const bool known = !launch->writes_anywhere && writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
     s->saves_whole = plans && !sure && (known || !known_only) && whole_is_cheap(s);
-    const uint64_t wide = most_wide(s, sure);
+    const uint64_t wide = most_wide(s, known);
     s->saves_wide = plans && !s->saves_whole && wide && plan_parts(s, wide, &s->wide);
     s->saves_parts = plans && !s->saves_whole;
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
@@ -269,6 +272,40 @@ static bool near_will_do(const struct gp_snapshot *s, const struct gp_divided *d
     return s->near_will_do && divided_has_far(d);
 }
 
+/* Whether a launch may have written there that is held: in the piece of one of its addresses, or
+ * from a part on that it saved. */
+static bool may_have_written(const struct gp_held_copy *copy, const struct gp_divided *d,
+                             uint64_t from, uint64_t to)
+{
+    for (unsigned k = 0; k < copy->addresses->count; k++) {
+        const struct gp_address *p = &copy->addresses->of[k];
+        if (p->in == d && p->value < to && from < divided_piece_end(d, p->value))
+            return true;
+    }
+    for (size_t i = 0; i < copy->segments.count; i++) {
+        const struct gp_segment *g = &copy->segments.list[i];
+        if (g->live <= from && from <= g->live + g->bytes)
+            return true;
+    }
+    return false;
+}
+
+static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
+{
+    struct gp_snapshot *s = data;
+    for (size_t i = 0; i < s->versions.log_count; i++) {
+        const struct gp_held_copy *copy = s->versions.log[i];
+        if (may_have_written(copy, d, from, to))
+            writes_learn(&s->learned, copy->addresses, d, from, to);
+    }
+}
+
+static void suspect_held(struct gp_snapshot *s)
+{
+    for (size_t i = 0; i < s->versions.log_count; i++)
+        writes_suspect(&s->learned, s->versions.log[i]->addresses);
+}
+
 /* A write to the far part that nobody expects is found with the batch, if not before. */
 static bool check_part(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
                        struct gp_reason *why)
@@ -288,8 +325,11 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
             continue;
         if (!check_part(s, d, near_will_do(s, d), &changed, why))
             return false;
-        if (changed && d->pending)
+        if (changed && d->pending) {
+            divided_each_change(s, d, learn_unexpected, s);
+            suspect_held(s);
             versions_spoil(s);
+        }
         divided_set_known(d, true);
     }
     return true;
@@ -407,21 +447,6 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
 
 /* ---- held launches --------------------------------------------------------------------------- */
 
-static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
-{
-    struct gp_snapshot *s = data;
-    for (size_t i = 0; i < s->versions.log_count; i++) {
-        const struct gp_held_copy *copy = s->versions.log[i];
-        for (unsigned k = 0; k < copy->addresses->count; k++) {
-            const struct gp_address *p = &copy->addresses->of[k];
-            if (p->in == d && p->value < to && from < divided_piece_end(d, p->value)) {
-                writes_learn(&s->learned, copy->addresses, d, from, to);
-                break;
-            }
-        }
-    }
-}
-
 /* Launches that run at the same time may write one unit: then its digest is right for none of them.
  */
 static bool are_in_several_streams(const struct gp_snapshot *s)
@@ -458,8 +483,8 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
         }
     if (alarm && !any && are_in_several_streams(s))
         s->versions.alarms++;
-    for (size_t i = 0; any && i < s->versions.log_count; i++)
-        writes_suspect(&s->learned, s->versions.log[i]->addresses);
+    if (any)
+        suspect_held(s);
     if (alarm || any || failed)
         versions_spoil(s);
     else

@@ -465,8 +465,10 @@ struct gp_plan {
 /* By the work of launches, and by the shape of their kernel. */
 struct gp_work_writes {
     uint64_t work;
-    unsigned seen; /* launches in a row whose writes are among these */
-    bool lost;     /* there were too many */
+    unsigned seen;    /* launches in a row whose writes are among these */
+    unsigned settled; /* and in a row that have written nowhere else than those before */
+    bool grew;        /* the launch at hand has written elsewhere */
+    bool lost;        /* there were too many */
     unsigned count;
     struct gp_write_run {
         uint32_t offset;
@@ -480,6 +482,7 @@ struct gp_kernel_writes {
     unsigned in_pieces; /* launches in a row whose writes lay in pieces from their addresses on */
     unsigned suspect;   /* so many launches are verified one by one: a batch with it was spoilt */
     unsigned wild;      /* launches that were found to write elsewhere than was expected */
+    unsigned tame;      /* launches in a row that were not */
     unsigned count;     /* the parameters from whose addresses on it has written */
     uint32_t written[GP_MOST_WRITE_RUNS];
     UT_hash_handle hh;
@@ -500,9 +503,11 @@ void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
-/* Whether a launch like this one, or of its shape, has shown its writes; else its pieces stand for
- * them. */
+/* Whether launches like this one, or of its shape, have shown their writes; else its pieces stand
+ * for them. */
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
+/* Whether numbers in memory may say that a launch writes elsewhere than those before it. */
+bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_addresses *a);
 /* The parts to save for a launch, in order of address, each of whole units: from its addresses on,
  * and those of `led`. `least`: bytes that are saved from each address on in any case.
  * False where there are too many. */
@@ -593,7 +598,9 @@ void arena_free(struct gp_arena *arena);
 
 /* True when the current device has so many bytes to spare. */
 bool arena_has_room(uint64_t bytes);
-/* True where the budget has so many bytes of the device for the arena; `beside` shares it. */
+/* Bytes of the device that the budget has for the arena; `beside` shares it. */
+uint64_t arena_most(const struct gp_arena *arena, const struct gp_arena *beside);
+/* True where the arena has so many, or may have. */
 bool arena_may_have(const struct gp_arena *arena, const struct gp_arena *beside, uint64_t bytes);
 
 /* ---- copies of arrays (arrays.c) ------------------------------------------------------------- */
@@ -670,7 +677,6 @@ struct gp_versions {
         *log; /* the copies of launches, in order, until no copy is held any more */
     size_t log_count, log_capacity, most; /* most: 0 as yet */
     uint64_t bytes;                       /* of room that the present contents may need */
-    uint64_t short_of;                    /* there is no room for so many */
     uint64_t order;                       /* of the last one */
     struct gp_version_run *runs;
     size_t run_count;

@@ -9,7 +9,8 @@
  * happens to write unchanged do not show: so the first part of each piece is planned in any case,
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
- *   was written, or where numbers in memory say where a launch writes.
+ *   was written, or where numbers in memory say where a launch writes, unless some launches
+ *   have written in the same parts.
  * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
  *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
@@ -26,10 +27,16 @@
 /* Works that are remembered; all are forgotten when there are more. */
 #define MOST_WORKS 16384
 /* Guesses in a row that were right, for a shape or for the pieces of a kernel, until launches like
- * none before are not waited for. */
+ * none before are not waited for; launches of a work that changed nothing until it is taken to
+ * write nothing; and launches that have written in the same parts, where numbers in memory say
+ * where, until it is these. */
 #define RIGHT_GUESSES 3
+/* Launches of a work that are verified one by one until their parts are known, and the bytes that
+ * its pieces have to take beside them. */
+#define MOST_VERIFIED 8
+#define DEAR_BYTES ((uint64_t)64 << 20)
 /* Launches of each kernel of a spoilt batch that are verified one by one; and those of a kernel
- * that are found to write elsewhere, until all of them are. */
+ * that are found to write elsewhere, until more are, and then as many as do not, at least. */
 #define SUSPECT_LAUNCHES 8
 #define MOST_WILD 2
 
@@ -109,32 +116,67 @@ static struct gp_kernel_writes *make_all(struct gp_learned *l, const struct gp_a
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
-/* A run is added, or the nearest one grows where all are used up. */
-static void add_run(struct gp_work_writes *w, uint32_t offset, int64_t from, int64_t to)
+/* Bytes between two runs; 0 where they touch. */
+static int64_t gap_between(const struct gp_write_run *a, const struct gp_write_run *b)
+{
+    const int64_t gap = a->from < b->from ? b->from - a->to : a->from - b->to;
+    return gap > (int64_t)GP_UNIT_BYTES ? gap : 0;
+}
+
+/* The run of the same address that lies nearest, among those from `first` on; NULL: none. */
+static struct gp_write_run *nearest_run(struct gp_work_writes *w, const struct gp_write_run *run,
+                                        unsigned first)
 {
     struct gp_write_run *nearest = NULL;
-    for (unsigned i = 0; i < w->count; i++) {
+    for (unsigned i = first; i < w->count; i++) {
         struct gp_write_run *r = &w->runs[i];
-        if (r->offset != offset)
-            continue;
-        if (from <= r->to + (int64_t)GP_UNIT_BYTES && to >= r->from - (int64_t)GP_UNIT_BYTES) {
+        if (r->offset == run->offset &&
+            (!nearest || gap_between(r, run) < gap_between(nearest, run)))
             nearest = r;
-            break;
+    }
+    return nearest;
+}
+
+static void grow_run(struct gp_write_run *run, const struct gp_write_run *by)
+{
+    run->from = by->from < run->from ? by->from : run->from;
+    run->to = by->to > run->to ? by->to : run->to;
+}
+
+/* Makes one of the two runs of one address that lie nearest, if they do so by less than the gap. */
+static bool join_runs(struct gp_work_writes *w, int64_t gap)
+{
+    struct gp_write_run *joined = NULL, *into = NULL;
+    for (unsigned i = 0; i < w->count; i++) {
+        struct gp_write_run *r = &w->runs[i], *next = nearest_run(w, r, i + 1);
+        if (next && gap_between(r, next) < gap) {
+            joined = r;
+            into = next;
+            gap = gap_between(r, next);
         }
-        nearest = r;
     }
-    bool touches = nearest && from <= nearest->to + (int64_t)GP_UNIT_BYTES &&
-                   to >= nearest->from - (int64_t)GP_UNIT_BYTES;
-    if (!touches && w->count < GP_MOST_WRITE_RUNS) {
-        w->runs[w->count++] = (struct gp_write_run){offset, from, to};
+    if (!into)
+        return false;
+    grow_run(into, joined);
+    *joined = w->runs[--w->count];
+    return true;
+}
+
+/* Writes at random from one address on leave room for those from another one. */
+static void add_run(struct gp_work_writes *w, uint32_t offset, int64_t from, int64_t to)
+{
+    const struct gp_write_run run = {offset, from, to};
+    struct gp_write_run *nearest = nearest_run(w, &run, 0);
+    if (nearest && from >= nearest->from && to <= nearest->to)
         return;
-    }
-    if (!nearest) { /* no room, and none of this address */
+    const int64_t gap = nearest ? gap_between(nearest, &run) : INT64_MAX;
+    w->grew = true;
+    if (gap > 0 && (w->count < GP_MOST_WRITE_RUNS || join_runs(w, gap)))
+        w->runs[w->count++] = run;
+    else if (nearest)
+        grow_run(nearest, &run);
+    else
         w->lost = true;
-        return;
-    }
-    nearest->from = from < nearest->from ? from : nearest->from;
-    nearest->to = to > nearest->to ? to : nearest->to;
 }
 
 /* Attributes memory that has changed to the addresses in front of it, of the launch. */
@@ -212,20 +254,38 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
         k->in_pieces = 0;
 }
 
+static void settle(struct gp_work_writes *w)
+{
+    w->settled = w->grew ? 0 : w->settled + 1;
+    w->grew = false;
+}
+
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected)
 {
     struct gp_work_writes *shape, *w;
     struct gp_kernel_writes *k = make_all(l, a, &shape, &w);
-    if (shape)
+    if (shape) {
         shape->seen = unexpected ? 1 : shape->seen + 1;
-    if (w)
+        settle(shape);
+    }
+    if (w) {
         w->seen++;
+        settle(w);
+    }
     if (!k)
         return;
     k->in_pieces++;
     k->suspect -= k->suspect > 0 && !unexpected;
+    k->tame = unexpected ? 0 : k->tame + 1;
     /* The first launch of a work has only a guess. */
     k->wild += unexpected && w && w->seen > 1;
+}
+
+/* As long as launches write elsewhere each time all are verified; and the more often that was so,
+ * the longer. */
+static bool is_wild(const struct gp_kernel_writes *k)
+{
+    return k->wild >= MOST_WILD && k->tame < SUSPECT_LAUNCHES * (k->wild - MOST_WILD + 1);
 }
 
 void writes_suspect(struct gp_learned *l, const struct gp_addresses *a)
@@ -237,24 +297,88 @@ void writes_suspect(struct gp_learned *l, const struct gp_addresses *a)
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
+/* One launch that changes nothing may have written what was there before. */
+static bool has_shown(const struct gp_work_writes *w)
+{
+    return w && !w->lost && w->seen >= (w->count ? 1 : RIGHT_GUESSES);
+}
+
 /* The writes of launches with this work, or else of those with this shape; NULL: of none. */
 static const struct gp_work_writes *nearest(const struct gp_learned *l,
                                             const struct gp_addresses *a)
 {
     const struct gp_work_writes *w = find_work(l, a->work), *shape = find_work(l, a->shape);
-    w = w && w->seen && !w->lost ? w : shape;
-    return w && w->seen && !w->lost ? w : NULL;
+    w = has_shown(w) ? w : shape;
+    return has_shown(w) ? w : NULL;
+}
+
+/* Numbers in memory may say another time that it writes elsewhere. */
+static bool may_write_elsewhere(const struct gp_work_writes *w, const struct gp_addresses *a)
+{
+    return a->by_input && w->settled < RIGHT_GUESSES;
 }
 
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a)
 {
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
-    return k && (k->suspect || k->wild >= MOST_WILD);
+    return k && (k->suspect || is_wild(k));
+}
+
+bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_addresses *a)
+{
+    const struct gp_work_writes *w = nearest(l, a);
+    return a->by_input && (!w || may_write_elsewhere(w, a));
 }
 
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a)
 {
     return nearest(l, a) != NULL;
+}
+
+/* The end of the piece from the address on, which is not far behind the near part: there no launch
+ * has had an address, nor changed anything. */
+static uint64_t planned_end(const struct gp_divided *d, uint64_t address)
+{
+    const uint64_t end = divided_piece_end(d, address);
+    const uint64_t most = divided_near_end(d, address) + MOST_OF_UNKNOWN;
+    return end < most ? end : most;
+}
+
+/* The whole pieces from the addresses on from which the kernel has written are planned for a launch
+ * like none before. */
+static bool pieces_are_planned(const struct gp_kernel_writes *k, const struct gp_addresses *a)
+{
+    for (unsigned i = 0; i < a->count; i++) {
+        const struct gp_address *p = &a->of[i];
+        if (kernel_writes(k, p->offset) &&
+            planned_end(p->in, p->value) - p->value > MOST_OF_UNKNOWN)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t written_from(const struct gp_work_writes *w, const struct gp_address *p)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < w->count; i++)
+        if (w->runs[i].offset == p->offset)
+            bytes += (uint64_t)(w->runs[i].to - w->runs[i].from);
+    return bytes;
+}
+
+/* To save all that numbers in memory may say takes much, so it is worth some launches to see
+ * whether they say it. */
+static bool is_worth_settling(const struct gp_work_writes *w, const struct gp_addresses *a)
+{
+    uint64_t pieces = 0;
+    if (!may_write_elsewhere(w, a) || w->seen >= MOST_VERIFIED)
+        return false;
+    for (unsigned i = 0; i < a->count; i++) {
+        const struct gp_address *p = &a->of[i];
+        const uint64_t piece = planned_end(p->in, p->value) - p->value, bytes = written_from(w, p);
+        pieces += bytes && bytes <= piece / 2 ? piece - bytes : 0;
+    }
+    return pieces > DEAR_BYTES;
 }
 
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
@@ -264,8 +388,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
     if (writes_are_suspect(l, a))
         return false;
     if (w)
-        return w->work == a->work || w->seen >= RIGHT_GUESSES;
-    return k && k->in_pieces >= RIGHT_GUESSES;
+        return w->work == a->work ? !is_worth_settling(w, a) : w->seen >= RIGHT_GUESSES;
+    return k && k->in_pieces >= RIGHT_GUESSES && pieces_are_planned(k, a);
 }
 
 static bool add_part(struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to)
@@ -285,15 +409,6 @@ bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
     return add_part(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
 }
 
-/* The end of the piece from the address on, which is not far behind the near part: there no launch
- * has had an address, nor changed anything. */
-static uint64_t planned_end(const struct gp_divided *d, uint64_t address)
-{
-    const uint64_t end = divided_piece_end(d, address);
-    const uint64_t most = divided_near_end(d, address) + MOST_OF_UNKNOWN;
-    return end < most ? end : most;
-}
-
 /* The parts from one address on. */
 static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          const struct gp_kernel_writes *k, const struct gp_address *p,
@@ -302,7 +417,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
     const struct gp_divided *d = p->in;
     const uint64_t end = planned_end(d, p->value), piece = end - p->value;
     const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
-    uint64_t written = 0;
+    const uint64_t written = w ? written_from(w, p) : 0;
     bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
                 (!least || add_part(plan, d, p->value, p->value + least));
     if (a->anywhere)
@@ -312,9 +427,8 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
         if (r->offset != p->offset)
             continue;
         well = add_part(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
-        written += (uint64_t)(r->to - r->from);
     }
-    if (written ? written > piece / 2 || a->by_input
+    if (written ? written > piece / 2 || may_write_elsewhere(w, a)
                 : kernel_writes(k, p->offset) && piece <= MOST_OF_UNKNOWN)
         well = well && add_part(plan, d, p->value, end);
     return well;

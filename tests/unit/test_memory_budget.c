@@ -420,6 +420,77 @@ static void readable_memory_is_distinguished_from_other_addresses(void **state)
     free(heap);
 }
 
+/* ---- room for present contents ----------------------------------------------------------------
+ */
+
+#define MOST_ALLOCATIONS 1024
+
+static uint64_t sizes_taken[MOST_ALLOCATIONS];
+
+static CUresult fake_take(CUdeviceptr *address, size_t bytes)
+{
+    if (bytes > device_free || allocations + 1 >= MOST_ALLOCATIONS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    device_free -= bytes;
+    sizes_taken[++allocations] = bytes;
+    *address = (uint64_t)allocations << 40;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_give_back(CUdeviceptr address)
+{
+    device_free += sizes_taken[address >> 40];
+    return CUDA_SUCCESS;
+}
+
+/* A batch of launches that save parts, each so many bytes; the launches that were held. */
+static unsigned hold_batch(struct gp_snapshot *s, uint64_t bytes)
+{
+    struct gp_held_copy *held[64];
+    unsigned count = 0;
+    while (count < 64) {
+        s->reached.needed = bytes;
+        if (s->arena.device_used + bytes > s->arena.device_size)
+            break;
+        s->arena.device_used += bytes;
+        if (!(held[count] = gp_snapshot_hold(s)))
+            break;
+        count++;
+    }
+    for (unsigned i = 0; i < count; i++)
+        gp_snapshot_release(s, held[i]);
+    s->arena.device_used = 0;
+    return count;
+}
+
+/* The copies take more than half of the budget. */
+static void room_for_present_contents_is_made_once(void **state)
+{
+    struct gp_divided memory = {.start = GB, .end = 9 * GB, .first = GB};
+    struct gp_divided *list[] = {&memory};
+    struct gp_snapshot s = {.arena = {.for_many = true}, .divided = list, .divided_count = 1};
+    struct gp_reason why;
+    bool moved;
+    (void)state;
+    gp_cuda.cuMemAlloc_v2 = fake_take;
+    gp_cuda.cuMemFree_v2 = fake_give_back;
+    allocations = 0;
+    device_free = 40 * GB;
+    assert_true(gp_budget_set("10G"));
+    assert_true(arena_reserve(&s.arena, &s.final.arena, 400 * MB, &moved, &why));
+    assert_true(s.arena.device_size > 6 * GB);
+    const unsigned before = allocations;
+    const unsigned held = hold_batch(&s, 400 * MB);
+    assert_in_range(held, 8, 63);
+    assert_int_equal(hold_batch(&s, 400 * MB), held);
+    assert_in_range(allocations - before, 1, 2);
+    assert_true(s.final.arena.device_size <= s.arena.device_size);
+    assert_true(s.final.arena.device_size + s.arena.device_size <= 10 * GB);
+    versions_free(&s);
+    final_free(&s.final, true);
+    arena_free(&s.arena);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
@@ -439,6 +510,7 @@ int main(void)
         TEST(an_arena_that_cannot_grow_is_not_made_anew_each_time),
         TEST(readable_memory_is_distinguished_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),
+        TEST(room_for_present_contents_is_made_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

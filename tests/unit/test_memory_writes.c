@@ -1,0 +1,238 @@
+/* memory/writes: the parts of divided memory that launches are expected to write. */
+#include "memory/inside.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MB ((uint64_t)1 << 20)
+#define GB ((uint64_t)1 << 30)
+#define BASE ((uint64_t)1 << 40)
+#define ALLOCATION (8 * GB)
+#define KERNEL 1
+#define SHAPE 2
+#define FIRST_WORK 100
+#define OUT 0 /* offsets of parameters */
+#define IN 8
+
+struct all {
+    struct gp_divided memory;
+    struct gp_learned learned;
+    struct gp_plan plan;
+};
+
+static int make(void **state)
+{
+    struct all *a = calloc(1, sizeof(*a));
+    a->memory.start = a->memory.first = BASE;
+    a->memory.end = BASE + ALLOCATION;
+    a->memory.units = ALLOCATION / GP_UNIT_BYTES;
+    near_begin(&a->memory.near, a->memory.units);
+    *state = a;
+    return 0;
+}
+
+static int drop(void **state)
+{
+    struct all *a = *state;
+    writes_free(&a->learned);
+    free(a->memory.cuts);
+    free(a);
+    return 0;
+}
+
+/* A launch with two addresses, at these distances from the allocation's start. */
+static struct gp_addresses launch_at(struct all *a, uint64_t work, uint64_t out, uint64_t in)
+{
+    struct gp_addresses l = {.kernel = KERNEL, .shape = SHAPE, .work = work, .count = 2};
+    l.of[0] = (struct gp_address){OUT, BASE + out, &a->memory};
+    l.of[1] = (struct gp_address){IN, BASE + in, &a->memory};
+    divided_cut(&a->memory, BASE + out);
+    divided_cut(&a->memory, BASE + in);
+    return l;
+}
+
+static void learn(struct all *a, const struct gp_addresses *l, uint64_t from, uint64_t bytes)
+{
+    writes_learn(&a->learned, l, &a->memory, BASE + from, BASE + from + bytes);
+}
+
+/* A launch that was verified: it wrote so many bytes from its first address on. */
+static void see(struct all *a, const struct gp_addresses *l, uint64_t bytes, bool unexpected)
+{
+    if (bytes)
+        learn(a, l, l->of[0].value - BASE, bytes);
+    writes_seen(&a->learned, l, unexpected);
+}
+
+/* The bytes that are planned for it. */
+static uint64_t planned(struct all *a, const struct gp_addresses *l)
+{
+    const struct gp_plan none = {0};
+    uint64_t bytes = 0;
+    assert_true(writes_plan(&a->learned, l, &none, 0, &a->plan));
+    for (unsigned i = 0; i < a->plan.count; i++)
+        bytes += a->plan.of[i].to - a->plan.of[i].from;
+    return bytes;
+}
+
+/* The bytes of all its parts. */
+static uint64_t bytes_learned(const struct all *a, uint64_t work)
+{
+    const struct gp_work_writes *w;
+    uint64_t bytes = 0;
+    HASH_FIND(hh, a->learned.works, &work, sizeof(work), w);
+    for (unsigned i = 0; w && i < w->count; i++)
+        bytes += (uint64_t)(w->runs[i].to - w->runs[i].from);
+    return bytes;
+}
+
+static bool holds(const struct all *a, uint64_t from, uint64_t bytes)
+{
+    return plan_holds(&a->plan, &a->memory, BASE + from, BASE + from + bytes);
+}
+
+static void test_writes_at_random_leave_room_for_another_address(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 4 * GB);
+    for (uint64_t i = 0; i < 100; i++)
+        learn(a, &l, i * 37 % 100 * MB, GP_UNIT_BYTES);
+    learn(a, &l, 4 * GB + 8 * MB, GP_UNIT_BYTES);
+    writes_seen(&a->learned, &l, true);
+    assert_true(writes_were_seen(&a->learned, &l));
+    planned(a, &l);
+    assert_true(holds(a, 4 * GB + 8 * MB, GP_UNIT_BYTES));
+    for (uint64_t i = 0; i < 100; i++)
+        assert_true(holds(a, i * MB, GP_UNIT_BYTES));
+}
+
+static void test_parts_that_lie_nearest_are_joined(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 4 * GB);
+    for (uint64_t i = 0; i < GP_MOST_WRITE_RUNS; i++)
+        learn(a, &l, i * 100 * MB, GP_UNIT_BYTES);
+    learn(a, &l, 300 * MB + 4 * GP_UNIT_BYTES, GP_UNIT_BYTES);
+    learn(a, &l, 700 * MB + 4 * GP_UNIT_BYTES, GP_UNIT_BYTES);
+    assert_in_range(bytes_learned(a, FIRST_WORK), 1, MB);
+    learn(a, &l, 4 * GB + 8 * MB, GP_UNIT_BYTES);
+    assert_in_range(bytes_learned(a, FIRST_WORK), 100 * MB, 101 * MB);
+}
+
+static void test_one_launch_without_changes_has_not_shown_its_writes(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 64 * MB);
+    see(a, &l, 0, false);
+    assert_false(writes_were_seen(&a->learned, &l));
+    planned(a, &l);
+    assert_true(holds(a, 0, 64 * MB));
+    see(a, &l, 0, false);
+    see(a, &l, 0, false);
+    assert_true(writes_were_seen(&a->learned, &l));
+}
+
+static void test_large_pieces_do_not_stand_for_the_writes_of_new_work(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l;
+    for (uint64_t i = 0; i < 3; i++) {
+        l = launch_at(a, FIRST_WORK + i, i * 64 * MB, GB);
+        l.shape += i;
+        see(a, &l, 64 * MB, false);
+    }
+    struct gp_addresses small = launch_at(a, FIRST_WORK + 8, 0, 64 * MB);
+    small.shape = 50;
+    assert_true(writes_are_known(&a->learned, &small));
+    struct gp_addresses large = launch_at(a, FIRST_WORK + 9, 2 * GB, 4 * GB);
+    large.shape = 51;
+    assert_false(writes_are_known(&a->learned, &large));
+    /* It has not written from there on. */
+    struct gp_addresses reads = launch_at(a, FIRST_WORK + 10, 64 * MB, 2 * GB);
+    reads.shape = 52;
+    assert_true(writes_are_known(&a->learned, &reads));
+}
+
+static void test_parts_that_settle_are_planned_alone(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    l.by_input = true;
+    for (int i = 0; i < 4; i++) {
+        see(a, &l, 16 * MB, i == 0);
+        assert_int_equal(writes_are_known(&a->learned, &l), i == 3);
+        assert_int_equal(writes_may_be_elsewhere(&a->learned, &l), i < 3);
+        assert_int_equal(planned(a, &l) < 32 * MB, i == 3);
+    }
+    see(a, &l, 17 * MB, true); /* it does write elsewhere */
+    assert_true(writes_may_be_elsewhere(&a->learned, &l));
+}
+
+static void test_small_pieces_need_not_settle(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 48 * MB);
+    l.by_input = true;
+    see(a, &l, 16 * MB, true);
+    assert_true(writes_are_known(&a->learned, &l));
+    planned(a, &l);
+    assert_true(holds(a, 0, 48 * MB));
+}
+
+static void test_parts_that_never_settle_are_known_after_some_launches(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    int seen = 0;
+    l.by_input = true;
+    do
+        see(a, &l, (uint64_t)++seen * MB, false);
+    while (seen < 100 && !writes_are_known(&a->learned, &l));
+    assert_int_equal(seen, 8);
+    planned(a, &l);
+    assert_true(holds(a, 0, 512 * MB));
+}
+
+static unsigned launches_until_tame(struct all *a, const struct gp_addresses *l)
+{
+    unsigned count = 0;
+    for (; count < 1000 && writes_are_suspect(&a->learned, l); count++)
+        see(a, l, 16 * MB, false);
+    return count;
+}
+
+static void test_a_kernel_that_wrote_elsewhere_becomes_tame_again(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 64 * MB);
+    see(a, &l, 16 * MB, true); /* the first one's guess */
+    assert_false(writes_are_suspect(&a->learned, &l));
+    see(a, &l, 16 * MB, true);
+    assert_false(writes_are_suspect(&a->learned, &l));
+    see(a, &l, 16 * MB, true);
+    assert_true(writes_are_suspect(&a->learned, &l));
+    assert_int_equal(launches_until_tame(a, &l), 8);
+    see(a, &l, 16 * MB, true);
+    assert_int_equal(launches_until_tame(a, &l), 16);
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make, drop)
+    const struct CMUnitTest tests[] = {
+        TEST(test_writes_at_random_leave_room_for_another_address),
+        TEST(test_parts_that_lie_nearest_are_joined),
+        TEST(test_one_launch_without_changes_has_not_shown_its_writes),
+        TEST(test_large_pieces_do_not_stand_for_the_writes_of_new_work),
+        TEST(test_parts_that_settle_are_planned_alone),
+        TEST(test_small_pieces_need_not_settle),
+        TEST(test_parts_that_never_settle_are_known_after_some_launches),
+        TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),
+    };
+    return cmocka_run_group_tests_name("memory/writes", tests, NULL, NULL);
+}
