@@ -65,7 +65,7 @@ struct gp_member {
     unsigned number;        /* its position in the batch */
     unsigned range;         /* of the session, from 1 on; 0: it has none yet */
     unsigned round;         /* it makes its steps in that round; from 1 on it is counted alone */
-    bool denied;            /* its bundle's sum was wrong, or it is not as was assumed */
+    unsigned denied;        /* the number of its bundle among those with a wrong sum; 0: none */
     unsigned asked, passes; /* passes of the hardware that were begun, and that ended well */
     unsigned bundle;        /* 1 + the index of its bundle; 0: none */
     enum { GP_BLANK_OPEN, GP_BLANK_ASKED, GP_BLANK_COUNTED } blank; /* of its copy's layout */
@@ -73,6 +73,9 @@ struct gp_member {
     enum { GP_NO_IDENTITY, GP_ASSUMED_IDENTITY, GP_FOUND_IDENTITY } identity;
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* by its identity */
+    struct gp_fingerprint told;        /* its own, where `by_work`: that is of another launch's, */
+    bool by_work;                      /* whose work is the same */
+    struct gp_fingerprint taken_for;   /* the one that it had in the bundle, where `denied` */
     bool in_session; /* the session has counts of it that were not read: it is so in many states */
     uint64_t questions; /* branches of questions that it asked in instrumented code, by warps; or as
                          * many as a launch like it; 1 where it asked, and nobody knows how often */

@@ -148,7 +148,7 @@ bool bundles_take_off(const struct gp_range_collection *c, const struct gp_membe
     const struct gp_blank *blank = in_parts ? NULL : find_blank(c, m->run.layout);
     for (size_t w = 0; w < GP_ALL_CHECKS; w++) {
         sum[w] -= (blank ? blank->counts[w] : 0) + checks[w];
-        may_differ[w] += check_tolerance(m->questions, w, checks[w]);
+        may_differ[w] += check_tolerance(m, w, checks[w]);
     }
     return in_parts || blank;
 }

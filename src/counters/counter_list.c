@@ -162,12 +162,22 @@ void gp_counter_list_free(struct gp_counter_list *list)
 /* Equal launches of most of cuBLAS's and cuDNN's kernels differed by 0.4 % at most; small ones,
  * that mostly wait, by 3.5 %, which is half as much as they may by their questions (GH100). */
 #define MOST_BY_CHANCE 0.01
+/* They ask memory, too: sectors of equal launches of a GEMM that adds up parts differed by 0.03 %.
+ */
+#define MOST_SECTORS_BY_CHANCE 0.001
+/* Where other instructions ran as often as time had it, too: by 0.07 % in such GEMMs. */
+#define MOST_BY_WORK 0.002
 /* Instructions that belong to a branch of a question (code/retries.c). */
 #define MOST_OF_QUESTION 8
 
-/* The first check counters are numbers of instructions: by warps, then by threads. */
-double check_tolerance(uint64_t questions, size_t check, double wanted)
+/* The first check counters are numbers of instructions: by warps, then by threads. The last one is
+ * of sectors. */
+double check_tolerance(const struct gp_member *m, size_t check, double wanted)
 {
-    const double asked = MOST_OF_QUESTION * (double)questions * (check == 0 ? 1 : 32);
-    return questions && check < GP_LEAST_CHECKS ? fmax(MOST_BY_CHANCE * wanted, asked) : 0;
+    const double asked = MOST_OF_QUESTION * (double)m->questions * (check == 0 ? 1 : 32);
+    if (!m->questions)
+        return 0;
+    if (check >= GP_LEAST_CHECKS)
+        return MOST_SECTORS_BY_CHANCE * wanted;
+    return m->by_work ? MOST_BY_WORK * wanted : fmax(MOST_BY_CHANCE * wanted, asked);
 }

@@ -159,6 +159,11 @@ bool recall_is_familiar(const struct gp_recall *r, const struct gp_launch_kind *
 bool recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned apart,
                    struct gp_fingerprint *f);
 
+/* Where the last launch with the same work was measured: true, with its fingerprint in *f, which
+ * had the launch's own. Counts the launch. */
+bool recall_same_work(struct gp_recall *r, const struct gp_launch_kind *kind,
+                      struct gp_fingerprint *f);
+
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
@@ -548,9 +553,9 @@ uint64_t sass_session_questions(const struct gp_sass_session *s);
 
 /* ---- the list of counters (counter_list.c) --------------------------------------------------- */
 
-/* So much a check counter, by its number, may differ from that of a launch that was measured.
- * `questions`: as those of a member. */
-double check_tolerance(uint64_t questions, size_t check, double wanted);
+/* So much a check counter of the launch, by its number, may differ from that of one that was
+ * measured. */
+double check_tolerance(const struct gp_member *m, size_t check, double wanted);
 
 /* ---- ways of counting ------------------------------------------------------------------------ */
 
@@ -594,6 +599,12 @@ struct gp_range_collection {
     double sums[GP_MOST_BUNDLES][GP_ALL_CHECKS];       /* of the bundles that were read */
     double blank_sums[GP_MOST_BUNDLES][GP_ALL_CHECKS]; /* and of their blanks */
     struct gp_blank *blanks;                           /* by layout */
+    unsigned bundles_denied;                           /* their sum was wrong; of the last ones: */
+    struct gp_denied_bundle {
+        unsigned number, members;
+        unsigned left; /* to be counted by themselves */
+        bool others;   /* some of them were not like those that they were taken for */
+    } denied[GP_MOST_BUNDLES];
     unsigned contradictions; /* of bundles, in launches, beyond those of right bundles */
     struct gp_instrumenting_cost cost;
 

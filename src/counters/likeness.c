@@ -209,11 +209,30 @@ static const double *find_measured(struct gp_range_collection *c, const struct g
     return NULL;
 }
 
+/* Launches that ask until others have come run some instructions as often as time has it: those
+ * with the same work are taken for each other, if the hardware's counters agree. */
+static bool takes_work_for_identity(struct gp_range_collection *c, struct gp_member *m)
+{
+    m->told = m->fingerprint;
+    m->by_work = m->questions && c->list.check_count == GP_ALL_CHECKS &&
+                 !recall_find(c->recall, &m->fingerprint) &&
+                 recall_same_work(c->recall, &m->kind, &m->fingerprint);
+    return m->by_work;
+}
+
+/* The work was not the same: its numbers in memory are others. */
+static void takes_own_identity(struct gp_range_collection *c, struct gp_member *m)
+{
+    m->fingerprint = m->told;
+    m->by_work = false;
+    recall_found(c->recall, &m->kind, &m->fingerprint, false);
+}
+
 void likeness_find(struct gp_range_collection *c, struct gp_member *m)
 {
     m->identity = GP_FOUND_IDENTITY;
     if (m->run.when == GP_RUN_LATER) {
-        const bool found = is_found_in_batch(c, m);
+        const bool found = takes_work_for_identity(c, m) || is_found_in_batch(c, m);
         recall_compared(c->recall, &m->kind, !found);
         /* Unless the hardware says no. */
         recall_found(c->recall, &m->kind, &m->fingerprint, true);
@@ -362,31 +381,40 @@ static void deny(const struct gp_range_collection *c, struct gp_member *m)
     if (m->state == GP_LAUNCH_ASSUMED)
         m->identity = GP_NO_IDENTITY;
     m->like = NULL;
-    m->denied = true;
     gp_launch_move(&m->state, GP_LAUNCH_DENY);
     batch_put_off(&c->base.batch, m);
 }
 
-/* Launches of bundles with a wrong sum, by themselves. */
-struct denied {
-    unsigned alike, others;
-};
+/* A launch of a bundle with a wrong sum is counted by itself: that sum is to be wondered at where
+ * all of them are what they were taken for. */
+static void judge_denied(struct gp_range_collection *c, struct gp_member *m, bool alike)
+{
+    struct gp_denied_bundle *d = &c->denied[m->denied % GP_MOST_BUNDLES];
+    const bool was_denied = m->denied && m->denied == d->number;
+    m->denied = 0;
+    if (!was_denied)
+        return;
+    d->others = d->others || !alike || !are_same(&m->fingerprint, &m->taken_for);
+    if (--d->left == 0 && !d->others)
+        bundles_contradicted(c, d->members);
+}
 
 /* A launch that was identified, or assumed, and counted by itself. */
-static void judge_alone(struct gp_range_collection *c, struct gp_member *m, struct denied *denied)
+static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
 {
     const struct gp_member *other;
     const double *row = find_like(c, m, &other);
     const bool whole = values_are_whole(c, m) && !m->hardware_lost.cause;
     bool all = row && whole && values_agree(c, m, row, c->list.check_count);
-    denied->alike += m->denied && all;
-    denied->others += m->denied && !all;
+    judge_denied(c, m, all);
     if (m->state == GP_LAUNCH_ASSUMED) {
         recall_assumed(c->recall, &m->kind, all);
         if (!all) {
             deny(c, m);
             return;
         }
+    } else if (m->by_work) {
+        row = all ? row : NULL;
     } else if (row && whole && !values_agree(c, m, row, GP_LEAST_CHECKS)) {
         if (!m->questions) /* else it may be time, and this launch alone is measured */
             recall_bar(c->recall, &m->fingerprint);
@@ -395,6 +423,8 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m, stru
         recall_found(c->recall, &m->kind, &m->fingerprint, false);
     }
     if (!row) {
+        if (m->by_work)
+            takes_own_identity(c, m);
         gp_launch_move(&m->state, GP_LAUNCH_LOSE);
         return;
     }
@@ -435,18 +465,30 @@ static void confirm_shared(struct gp_range_collection *c, struct gp_member *m)
     confirm(c, m, row, other);
 }
 
+static void note_denied(struct gp_range_collection *c, unsigned members)
+{
+    const unsigned number = ++c->bundles_denied;
+    c->denied[number % GP_MOST_BUNDLES] =
+        (struct gp_denied_bundle){.number = number, .members = members, .left = members};
+}
+
 static void judge_bundles(struct gp_range_collection *c)
 {
     struct gp_batch *b = &c->base.batch;
     for (unsigned number = 1; number <= b->bundle_count; number++) {
+        const unsigned members = b->bundles[number - 1].members;
         const bool right = is_sum_right(c, number);
         if (right)
-            bundles_confirmed(c, b->bundles[number - 1].members);
+            bundles_confirmed(c, members);
+        else
+            note_denied(c, members);
         for (unsigned i = 0; i < b->count; i++) {
             struct gp_member *m = b->members[i];
             if (m->bundle != number)
                 continue;
             m->bundle = 0;
+            m->denied = right ? 0 : c->bundles_denied;
+            m->taken_for = m->fingerprint;
             if (right)
                 confirm_shared(c, m);
             else
@@ -479,7 +521,6 @@ static void judge_without_hardware(struct gp_range_collection *c)
 void likeness_judge(struct gp_range_collection *c)
 {
     const struct gp_batch *b = &c->base.batch;
-    struct denied denied = {0, 0};
     if (!c->base.facts.session) {
         judge_without_hardware(c);
         return;
@@ -488,10 +529,8 @@ void likeness_judge(struct gp_range_collection *c)
         struct gp_member *m = b->members[i];
         if (!m->bundle && m->round == b->round && m->run.when == GP_RUN_LATER &&
             launch_awaits_hardware(m->state))
-            judge_alone(c, m, &denied);
+            judge_alone(c, m);
     }
-    if (!denied.others) /* else the sum was wrong by one of these */
-        bundles_contradicted(c, denied.alike);
     judge_bundles(c);
 }
 

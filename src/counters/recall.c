@@ -379,6 +379,16 @@ bool recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned ap
     return true;
 }
 
+bool recall_same_work(struct gp_recall *r, const struct gp_launch_kind *kind,
+                      struct gp_fingerprint *f)
+{
+    const struct kind *k = find_work(r, kind);
+    if (!k || recall_is_barred(r, f) || !recall_values(r, &k->alike))
+        return false;
+    *f = k->alike;
+    return true;
+}
+
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
 {
     struct kind *same_work = find_work(r, kind);

@@ -96,7 +96,7 @@ bool values_agree(const struct gp_range_collection *c, const struct gp_member *m
     bool agree = row != NULL;
     for (size_t w = 0; agree && w < count; w++) {
         double value = values[c->list.checks[w]], wanted = checks_in_row(c, row)[w];
-        agree = fabs(value - wanted) <= check_tolerance(m->questions, w, wanted);
+        agree = fabs(value - wanted) <= check_tolerance(m, w, wanted);
     }
     return agree;
 }

@@ -17,8 +17,8 @@
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
- * allocations are larger: of one that is verified by itself, of others, and of those whose writes
- * numbers in memory may place; less than so many behind each of them are not worth it. */
+ * allocations are larger: of one that is verified by itself, of others, and where numbers in memory
+ * may say where it writes; less than so many behind each of them are not worth it. */
 #define MOST_UNKNOWN ((uint64_t)1 << 30)
 #define MOST_WIDE ((uint64_t)256 << 20)
 #define MOST_BY_INPUT ((uint64_t)32 << 20)

@@ -297,7 +297,7 @@ void writes_suspect(struct gp_learned *l, const struct gp_addresses *a)
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-/* One launch that changes nothing may have written what was there before. */
+/* One launch that changes nothing may have written the same bytes again. */
 static bool has_shown(const struct gp_work_writes *w)
 {
     return w && !w->lost && w->seen >= (w->count ? 1 : RIGHT_GUESSES);

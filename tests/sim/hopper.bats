@@ -515,6 +515,23 @@ alike() {
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":0,')" -eq 2 ]
 }
 
+@test "launches that ask memory until others have come are alike if their work is the same" {
+    # The first one has more to do by a number in memory, which no parameter shows, and each is drained before the next one.
+    same_with_and_without "$programs/alike_linked" turns 1x256x64 awaited 300x256 turns 1x256x64 awaited 300x256 \
+        turns 100x256x64
+    [ "$(measured scale_asking)" -eq 102 ]
+    launches | grep scale_asking >"$BATS_TEST_TMPDIR/turns"
+    [ "$(grep -c '"recalled":2,' "$BATS_TEST_TMPDIR/turns")" -gt 90 ]
+    grep -o '"smsp__sass_inst_executed_op_global_ld.sum":[0-9]*' "$BATS_TEST_TMPDIR/turns" | cut -d: -f2 >"$BATS_TEST_TMPDIR/loads"
+    sort -n "$BATS_TEST_TMPDIR/loads" | uniq -c
+    [ "$(head -n 1 "$BATS_TEST_TMPDIR/loads")" -gt 10000 ]
+    [ "$(tail -n +2 "$BATS_TEST_TMPDIR/loads" | awk '$1 > 8600 && $1 < 9000' | wc -l)" -eq 101 ]
+    # In one batch all of them are taken for the first one: their bundles are wrong, and others' are right all the same.
+    same_with_and_without "$programs/alike_linked" turns 1x256x64 awaited 300x256 turns 100x256x64
+    [ "$(grep -c "not counted together any more" "$log")" -eq 0 ]
+    [ "$(launches | grep -c '"recalled":2,')" -gt 250 ]
+}
+
 # bats test_tags=time
 @test "where instrumented code takes long, some launches of each kind are counted in it" {
     # Each of 8 kinds of launches, four of each kind, is like none before, and takes 0.15 s for each pass of

@@ -244,3 +244,35 @@ static void scale_awaited(struct gpusim_thread *t)
     EXIT(t);
 }
 DEFINE_KERNEL(scale_awaited, false, 8, 4, 4);
+
+/* The same, and one thread asks memory until others have come: that many sectors more. All threads
+ * read, so they are few beside the others. The work of the first launch is larger: a number in
+ * memory says so, which the last of 64 blocks of 256 threads changes. */
+static void scale_asking(struct gpusim_thread *t)
+{
+    static atomic_uint asked;
+    float *data = PARAM(t, 0, float *);
+    unsigned n = PARAM(t, 1, unsigned);
+    float factor = PARAM(t, 2, float), sum = 0;
+    unsigned i = LINEAR_INDEX(t), times = 1 + by_chance(atomic_fetch_add(&asked, 1)) % 16;
+
+    IF(t, t->tid.x % 32 == 0) TRY_WAIT(t, 1 + times % 2);
+    IF(t, i == 0)
+    DO(t)
+    {
+        ITERATION;
+        sum += LDG(t, &data[0]);
+    }
+    while (AGAIN(t, --times > 0))
+        ;
+    unsigned rounds = LDG(t, &data[0]) == factor ? 16 : 20;
+    FOR(t, unsigned k = 0, k < rounds, k++)
+    {
+        sum += LDG(t, &data[1 + (i + 32 * k) % (n - 1)]);
+    }
+    INT(t, 60);
+    IF(t, i > 0 && i < n) STG(t, &data[i], sum > -1e30f ? factor : 0);
+    IF(t, i == 64 * 256 - 1) STG(t, &data[0], factor);
+    EXIT(t);
+}
+DEFINE_KERNEL(scale_asking, false, 8, 4, 4);

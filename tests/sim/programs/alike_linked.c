@@ -2,13 +2,13 @@
  * alike_linked COUNTxELEMENTS[xBLOCKS]...: launches scale_in_place so many times on so many of the
  * elements of its first 256 threads, with one block or so many: 100x256 3x200. `free` between these
  * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
- * launched, from `awaited` on scale_awaited; from `until` on add_until, which adds 1 to elements
- * below 80 and up to 63 more, by the lane; from `ever` on to all there are. From `sum` on it is
- * vector_add_float of the elements and others, from `twice` on of the elements and themselves.
- * `ahead` leaves out the first eight elements that are there, `carveout` has the kernel share its
- * L1 with shared memory in another way. A last argument `kill` ends the
- * process before anything of it can be recorded; `fork` makes a child that waits for a signal, or
- * for the end of its parent; `wait` says so, and waits for a signal that does;
+ * launched, from `awaited` on scale_awaited, from `turns` on scale_asking; from `until` on
+ * add_until, which adds 1 to elements below 80 and up to 63 more, by the lane; from `ever` on to
+ * all there are. From `sum` on it is vector_add_float of the elements and others, from `twice` on
+ * of the elements and themselves. `ahead` leaves out the first eight elements that are there,
+ * `carveout` has the kernel share its L1 with shared memory in another way. A last argument `kill`
+ * ends the process before anything of it can be recorded; `fork` makes a child that waits for a
+ * signal, or for the end of its parent; `wait` says so, and waits for a signal that does;
  * `_exit`, `abort` and `fault` end it in these ways. `exec PROGRAM ARGUMENT...` becomes another
  * one.
  */
@@ -77,8 +77,11 @@ int main(int argc, char **argv)
             for (;;)
                 (void)pause();
         }
-        if (strcmp(argv[i], "staged") == 0 || strcmp(argv[i], "awaited") == 0) {
-            name = argv[i][0] == 's' ? "scale_staged" : "scale_awaited";
+        if (strcmp(argv[i], "staged") == 0 || strcmp(argv[i], "awaited") == 0 ||
+            strcmp(argv[i], "turns") == 0) {
+            name = argv[i][0] == 's'   ? "scale_staged"
+                   : argv[i][0] == 'a' ? "scale_awaited"
+                                       : "scale_asking";
             continue;
         }
         if (strcmp(argv[i], "until") == 0 || strcmp(argv[i], "ever") == 0) {
