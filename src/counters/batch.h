@@ -73,7 +73,7 @@ struct gp_member {
     enum { GP_NO_IDENTITY, GP_ASSUMED_IDENTITY, GP_FOUND_IDENTITY } identity;
     struct gp_launch_kind kind;        /* known beforehand */
     struct gp_fingerprint fingerprint; /* by its identity */
-    struct gp_fingerprint told;        /* its own, where `by_work`: that is of another launch's, */
+    struct gp_fingerprint own;         /* its own, where `by_work`: that is of another launch's, */
     bool by_work;                      /* whose work is the same */
     struct gp_fingerprint taken_for;   /* the one that it had in the bundle, where `denied` */
     bool in_session; /* the session has counts of it that were not read: it is so in many states */

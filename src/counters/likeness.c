@@ -213,7 +213,7 @@ static const double *find_measured(struct gp_range_collection *c, const struct g
  * with the same work are taken for each other, if the hardware's counters agree. */
 static bool takes_work_for_identity(struct gp_range_collection *c, struct gp_member *m)
 {
-    m->told = m->fingerprint;
+    m->own = m->fingerprint;
     m->by_work = m->questions && c->list.check_count == GP_ALL_CHECKS &&
                  !recall_find(c->recall, &m->fingerprint) &&
                  recall_same_work(c->recall, &m->kind, &m->fingerprint);
@@ -223,7 +223,7 @@ static bool takes_work_for_identity(struct gp_range_collection *c, struct gp_mem
 /* The work was not the same: its numbers in memory are others. */
 static void takes_own_identity(struct gp_range_collection *c, struct gp_member *m)
 {
-    m->fingerprint = m->told;
+    m->fingerprint = m->own;
     m->by_work = false;
     recall_found(c->recall, &m->kind, &m->fingerprint, false);
 }
@@ -386,7 +386,7 @@ static void deny(const struct gp_range_collection *c, struct gp_member *m)
 }
 
 /* A launch of a bundle with a wrong sum is counted by itself: that sum is to be wondered at where
- * all of them are what they were taken for. */
+ * all of them are as those that they were taken for. */
 static void judge_denied(struct gp_range_collection *c, struct gp_member *m, bool alike)
 {
     struct gp_denied_bundle *d = &c->denied[m->denied % GP_MOST_BUNDLES];
