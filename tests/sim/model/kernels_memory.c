@@ -245,9 +245,9 @@ static void scale_awaited(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(scale_awaited, false, 8, 4, 4);
 
-/* The same, and one thread asks memory until others have come: that many sectors more. All threads
- * read, so they are few beside the others. The work of the first launch is larger: a number in
- * memory says so, which the last of 64 blocks of 256 threads changes. */
+/* One thread asks memory besides, until others have come: that many sectors more, which are few, as
+ * all threads read. The work of the first launch is larger: a number in memory says so, which the
+ * last of 64 blocks of 256 threads changes. */
 static void scale_asking(struct gpusim_thread *t)
 {
     static atomic_uint asked;
