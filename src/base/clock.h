@@ -11,6 +11,10 @@
 uint64_t gp_clock_ns(void);
 double gp_clock_seconds(void);
 
+/* Nanoseconds that one reading of the clock takes at least, from one to the next; measured at the
+ * first question. From any thread. */
+uint64_t gp_clock_cost_ns(void);
+
 /* The moment `seconds` from now, for waits that end by CLOCK_MONOTONIC. */
 struct timespec gp_clock_after(double seconds);
 
