@@ -153,7 +153,7 @@ bool gp_image_read(struct gp_unpacked *unpacked, const void *image, size_t size,
 {
     static const struct gp_part_visitor reads = {.part = read_part};
     struct reader r = {.visitor = visitor, .data = data};
-    bool ok = gp_unpacked_parts(unpacked, image, size, cc, &reads, &r, why);
+    bool ok = gp_unpacked_parts(unpacked, image, size, cc, NULL, &reads, &r, why);
     *runs_once = r.runs_once;
     return ok;
 }

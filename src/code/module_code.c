@@ -1,6 +1,7 @@
 #include "code/module_code.h"
 
 #include "code/cubin.h"
+#include "code/functions.h"
 #include "code/parts.h"
 #include "code/slim.h"
 #include "code/unpacked.h"
@@ -21,8 +22,15 @@ struct function {
     size_t size;
     int cc;
     const char *why;
+    void *slim; /* as gp_code_slim has it, of an image that is not kept unpacked; NULL: none */
+    size_t slim_size;
     struct function *next;
 };
+
+/* A larger image is a library's, without lines, and takes long to unpack. */
+#define LARGEST_SLIMMED ((size_t)32 << 20)
+/* A larger part of a cubin is not made beside the search for a function. */
+#define MOST_SLIM ((size_t)8 << 20)
 
 struct gp_code {
     const void *image; /* NULL: not kept */
@@ -92,6 +100,7 @@ void gp_code_drop(struct gp_code *code)
     LL_FOREACH_SAFE(code->functions, f, next)
     {
         drop_copy(f->bytes, f->size);
+        drop_copy(f->slim, f->slim_size);
         free(f->name);
         free(f);
     }
@@ -131,13 +140,15 @@ static bool ask_part(struct gp_part *part, void *data, const char **why)
     return true;
 }
 
-/* Asks each cubin of the image for the chip. False, with the reason in `why`, where they cannot all
- * be asked. */
-static bool ask(struct gp_code *code, int cc, ask_cubin *cubin, void *data, const char **why)
+/* Asks each cubin of the image for the chip; NULL, or those that may have the function. False, with
+ * the reason in `why`, where they cannot all be asked. */
+static bool ask(struct gp_code *code, int cc, const char *function, ask_cubin *cubin, void *data,
+                const char **why)
 {
     static const struct gp_part_visitor asks = {.part = ask_part, .cubins_only = true};
     struct question q = {.cubin = cubin, .data = data};
-    return gp_unpacked_parts(&code->unpacked, code->image, code->size, cc, &asks, &q, why);
+    return gp_unpacked_parts(&code->unpacked, code->image, code->size, cc, function, &asks, &q,
+                             why);
 }
 
 /* ---- a function in a cubin ------------------------------------------------------------------- */
@@ -148,61 +159,45 @@ struct search {
     size_t size;
     unsigned cubins;
     const char *why;
+    bool slims; /* it is to be unpacked once for both */
+    void *slim;
+    size_t slim_size;
 };
 
-#define SECTION_PREFIX ".text."
-
-/* Most functions have a section of their own, named after them. */
-static const void *find_section(const struct gp_cubin *cubin, const char *name, size_t *size)
+/* It counts among the copies. */
+static void slim_beside(struct search *s, const struct gp_cubin *cubin)
 {
-    const size_t prefix = strlen(SECTION_PREFIX);
-    for (unsigned i = 0; i < cubin->count; i++) {
-        Elf64_Shdr section = gp_cubin_section(cubin, i);
-        const char *section_name = gp_cubin_section_name(cubin, i);
-        if (section.sh_type == SHT_PROGBITS && strncmp(section_name, SECTION_PREFIX, prefix) == 0 &&
-            strcmp(section_name + prefix, name) == 0 && gp_cubin_holds(cubin, &section)) {
-            *size = section.sh_size;
-            return cubin->base + section.sh_offset;
-        }
+    s->slim = gp_cubin_slim(cubin, s->name, MOST_SLIM, &s->slim_size);
+    if (s->slim && atomic_fetch_add(&kept, s->slim_size) + s->slim_size > MOST_BYTES) {
+        drop_copy(s->slim, s->slim_size);
+        s->slim = NULL;
     }
-    return NULL;
 }
 
-/* A device function that is called lies in the section of its caller, and has a symbol only. */
-static const void *find_symbol(const struct gp_cubin *cubin, const char *name, size_t *size)
+struct named {
+    const char *name;
+    const void *bytes;
+    size_t size;
+};
+
+static bool is_named(const char *name, const void *bytes, size_t size, void *named)
 {
-    for (unsigned i = 0; i < cubin->count; i++) {
-        struct gp_cubin_symbols table;
-        Elf64_Shdr symbols = gp_cubin_section(cubin, i);
-        if (symbols.sh_type != SHT_SYMTAB || !gp_cubin_symbols(cubin, &symbols, &table))
-            continue;
-        for (size_t s = 0; s < table.count; s++) {
-            Elf64_Sym symbol = gp_cubin_symbol(&table, s);
-            const char *symbol_name = gp_cubin_symbol_name(&table, &symbol);
-            if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol_name ||
-                symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= cubin->count ||
-                strcmp(symbol_name, name) != 0)
-                continue;
-            Elf64_Shdr section = gp_cubin_section(cubin, symbol.st_shndx);
-            if (section.sh_type != SHT_PROGBITS || !gp_cubin_holds(cubin, &section) ||
-                symbol.st_value > section.sh_size ||
-                symbol.st_size > section.sh_size - symbol.st_value || !symbol.st_size)
-                continue;
-            *size = symbol.st_size;
-            return cubin->base + section.sh_offset + symbol.st_value;
-        }
-    }
-    return NULL;
+    struct named *n = named;
+    if (strcmp(name, n->name) != 0)
+        return false;
+    n->bytes = bytes;
+    n->size = size;
+    return true;
 }
 
 static void search_cubin(const struct gp_cubin *cubin, void *data)
 {
     struct search *s = data;
     s->cubins++;
-    size_t size = 0;
-    const void *bytes = find_section(cubin, s->name, &size);
-    if (!bytes)
-        bytes = find_symbol(cubin, s->name, &size);
+    struct named n = {.name = s->name};
+    gp_cubin_functions(cubin, is_named, &n);
+    const void *bytes = n.bytes;
+    const size_t size = n.size;
     if (!bytes || !size)
         return;
     if (!s->bytes && !s->why) {
@@ -210,9 +205,12 @@ static void search_cubin(const struct gp_cubin *cubin, void *data)
         s->size = size;
         if (!s->bytes)
             s->why = "the kernel's machine code is too large to be kept";
+        else if (s->slims)
+            slim_beside(s, cubin);
     } else if (s->bytes && (s->size != size || memcmp(s->bytes, bytes, size) != 0)) {
         drop_copy(s->bytes, s->size);
-        s->bytes = NULL;
+        drop_copy(s->slim, s->slim_size);
+        s->bytes = s->slim = NULL;
         s->why = "the kernel's module holds several versions of its machine code";
     }
 }
@@ -221,6 +219,36 @@ static bool is_there(const struct gp_code *code)
 {
     Dl_info info;
     return !code->object || (dladdr(code->image, &info) && info.dli_fbase == code->object);
+}
+
+/* Why it has no machine code that could be searched; NULL where it has. */
+static const char *why_not_searched(const struct gp_code *code)
+{
+    /* The driver may have been asked to ignore machine code and to compile PTX. */
+    const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
+    if (force && *force && strcmp(force, "0") != 0)
+        return "the driver compiles the PTX of the kernel's module";
+    if (code->image && !is_there(code))
+        return "the image of the kernel's module is there no more";
+    return code->why;
+}
+
+static struct function *known_function(struct gp_code *code, const char *name, int cc)
+{
+    struct function *f = NULL;
+    LL_FOREACH(code->functions, f)
+    {
+        if (f->cc == cc && strcmp(f->name, name) == 0)
+            break;
+    }
+    return f;
+}
+
+size_t gp_code_missing(struct gp_code *code, const char *function, int cc)
+{
+    if (!code || !code->image || known_function(code, function, cc) || why_not_searched(code))
+        return 0;
+    return gp_unpacked_missing(&code->unpacked, code->image, code->size, cc, function);
 }
 
 /* Searches the function, and remembers the answer; without a memory for it, only answers. */
@@ -233,22 +261,23 @@ static struct function *find_function_code(struct gp_code *code, const char *nam
         free(own_name);
         return NULL;
     }
-    struct search s = {.name = name};
-    const char *why = code->why;
-    /* The driver may have been asked to ignore machine code and to compile PTX. */
-    const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
-    if (force && *force && strcmp(force, "0") != 0)
-        why = "the driver compiles the PTX of the kernel's module";
-    else if (code->image && !is_there(code))
-        why = "the image of the kernel's module is there no more";
-    else if (code->image)
-        ask(code, cc, search_cubin, &s, &why);
+    struct search s = {.name = name,
+                       .slims = code->unpacked.is_too_large && code->size <= LARGEST_SLIMMED};
+    const char *why = why_not_searched(code);
+    if (!why && code->image)
+        ask(code, cc, name, search_cubin, &s, &why);
     if (!why)
-        why = s.why      ? s.why
-              : s.cubins ? "the kernel's machine code is not in the image of its module"
-                         : "the kernel's module has no machine code for this GPU, only PTX";
-    *f = (struct function){
-        .name = own_name, .bytes = s.bytes, .size = s.bytes ? s.size : 0, .cc = cc, .why = why};
+        why = s.why ? s.why
+              : s.cubins || code->unpacked.total
+                  ? "the kernel's machine code is not in the image of its module"
+                  : "the kernel's module has no machine code for this GPU, only PTX";
+    *f = (struct function){.name = own_name,
+                           .bytes = s.bytes,
+                           .size = s.bytes ? s.size : 0,
+                           .cc = cc,
+                           .why = why,
+                           .slim = s.slim,
+                           .slim_size = s.slim_size};
     LL_PREPEND(code->functions, f);
     return f;
 }
@@ -256,12 +285,7 @@ static struct function *find_function_code(struct gp_code *code, const char *nam
 const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
                          const char **why)
 {
-    struct function *f = NULL;
-    LL_FOREACH(code->functions, f)
-    {
-        if (f->cc == cc && strcmp(f->name, function) == 0)
-            break;
-    }
+    struct function *f = known_function(code, function, cc);
     if (!f)
         f = find_function_code(code, function, cc);
     if (!f) {
@@ -274,9 +298,6 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
 }
 
 /* ---- a cubin to be kept ---------------------------------------------------------------------- */
-
-/* A larger image is a library's, without lines, and takes long to unpack. */
-#define LARGEST_SLIMMED ((size_t)32 << 20)
 
 struct slimming {
     const char *function;
@@ -291,6 +312,20 @@ static void slim_cubin(const struct gp_cubin *cubin, void *data)
         s->slim = gp_cubin_slim(cubin, s->function, s->most, &s->size);
 }
 
+/* Hands over the part that was made when the function was searched; NULL: none. */
+static void *take_slim(struct gp_code *code, const char *function, int cc, size_t most,
+                       size_t *size)
+{
+    struct function *f = known_function(code, function, cc);
+    void *slim = f && f->slim && f->slim_size <= most ? f->slim : NULL;
+    if (!slim)
+        return NULL;
+    *size = f->slim_size;
+    atomic_fetch_sub(&kept, f->slim_size);
+    f->slim = NULL;
+    return slim;
+}
+
 void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size)
 {
     struct slimming s = {.function = function, .most = most};
@@ -301,7 +336,10 @@ void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t mo
     if (code->size > LARGEST_SLIMMED || !gp_code_find(code, function, cc, &code_size, &why) ||
         !is_there(code))
         return NULL;
-    ask(code, cc, slim_cubin, &s, &why);
+    void *slim = take_slim(code, function, cc, most, size);
+    if (slim)
+        return slim;
+    ask(code, cc, function, slim_cubin, &s, &why);
     *size = s.size;
     return s.slim;
 }
@@ -346,6 +384,6 @@ bool gp_code_may_call(struct gp_code *code, const char *function, int cc)
     const char *why;
     if (!code || !code->image || !is_there(code))
         return true;
-    bool read = ask(code, cc, search_calls, &s, &why);
+    bool read = ask(code, cc, NULL, search_calls, &s, &why);
     return !read || !s.cubins || s.found;
 }

@@ -32,6 +32,10 @@ bool gp_code_read(struct gp_code *code, const void *image, size_t size, int cc,
 const void *gp_code_find(struct gp_code *code, const char *function, int cc, size_t *size,
                          const char **why);
 
+/* The bytes that have to be unpacked of the image to find the function; 0 where it is known, or
+ * nothing of it is packed. `code` may be NULL. */
+size_t gp_code_missing(struct gp_code *code, const char *function, int cc);
+
 /* The parts of a cubin that show the source lines of the function (code/slim.h), to be freed; at
  * most `most` bytes. NULL where it is not to be had. */
 void *gp_code_slim(struct gp_code *code, const char *function, int cc, size_t most, size_t *size);

@@ -13,6 +13,7 @@ struct walk {
     int cc;
     const struct gp_part_visitor *visitor;
     void *data;
+    unsigned cubins; /* so far */
     const char *why;
 };
 
@@ -23,6 +24,8 @@ static void *room(const struct walk *w, size_t size)
 
 static bool visit(struct walk *w, struct gp_part part)
 {
+    if (part.is_cubin)
+        part.cubin = w->cubins++;
     bool ok = w->visitor->part(&part, w->data, &w->why);
     free(part.memory);
     return ok;
@@ -95,6 +98,14 @@ static bool decompress(const struct fatbin_entry *entry, const char *payload, ch
     return got >= 0 && (size_t)got == entry->decompressed_size;
 }
 
+/* Counts the next cubin if it need not be unpacked. */
+static bool passes_by(struct walk *w, size_t bytes)
+{
+    const bool passes = w->visitor->unpacks && !w->visitor->unpacks(w->cubins, bytes, w->data);
+    w->cubins += passes;
+    return passes;
+}
+
 static bool visit_payload(struct walk *w, const struct fatbin_entry *entry, const char *payload)
 {
     struct gp_part part = {
@@ -105,6 +116,8 @@ static bool visit_payload(struct walk *w, const struct fatbin_entry *entry, cons
         w->why = "the module's compressed image is damaged";
         if (!is_possible_size(entry))
             return false;
+        if (part.is_cubin && passes_by(w, entry->decompressed_size))
+            return true;
         char *memory = room(w, entry->decompressed_size + 1);
         if (!memory) {
             w->why = "out of memory for machine code";

@@ -10,13 +10,16 @@ struct gp_part {
     bool is_cubin; /* else PTX */
     const char *bytes;
     size_t size;
-    void *memory; /* it was unpacked into; NULL: the part lies in the image */
+    void *memory;   /* it was unpacked into; NULL: the part lies in the image */
+    unsigned cubin; /* of a cubin: which one of those for the chip it is, from 0 */
 };
 
 struct gp_part_visitor {
     /* False, with the reason in *why, ends the visit. One that keeps the part's memory sets it to
      * NULL, and frees it later. */
     bool (*part)(struct gp_part *part, void *data, const char **why);
+    /* Asked before a cubin is unpacked, into so many bytes: false passes it by. NULL: none is. */
+    bool (*unpacks)(unsigned cubin, size_t bytes, void *data);
     /* Memory as malloc has it, to unpack a part into. Itself NULL: malloc. */
     void *(*room)(size_t size, void *data);
     bool cubins_only; /* PTX is passed by */

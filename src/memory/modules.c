@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "code/image.h"
+#include "code/unpacked.h"
 #include "cuda/green.h"
 #include "memory/buffers.h"
 #include "memory/inside.h"
@@ -473,6 +474,21 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
     *size = found.size;
     *why = found.bytes ? GP_NO_REASON : GP_REASON_TEXT(CODE_UNKNOWN, found.why);
     return found.bytes;
+}
+
+double gp_module_code_seconds(const void *handle, const char *function)
+{
+    const struct module *m;
+    double seconds = 0;
+    pthread_mutex_lock(&lock);
+    const bool known = is_known(handle);
+    DL_FOREACH(modules, m)
+    {
+        if (!known || m->handle == handle)
+            seconds += gp_unpacking_seconds(gp_code_missing(m->code, function, m->cc));
+    }
+    pthread_mutex_unlock(&lock);
+    return seconds;
 }
 
 void *gp_module_slim(const void *handle, const char *function, size_t most, size_t *size)

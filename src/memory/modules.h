@@ -42,6 +42,10 @@ struct gp_reason gp_module_runs_once(const void *handle, const char *kernel);
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
                            struct gp_reason *why);
 
+/* The seconds that gp_module_code takes now to unpack the images that it searches, as predicted; 0
+ * where it need not. */
+double gp_module_code_seconds(const void *handle, const char *function);
+
 /* False where the kernel of that module or library is compiled from PTX that shows that it cannot
  * wait (code/ptx.h). Where it is of machine code, gp_module_code has it. */
 bool gp_module_ptx_may_wait(const void *handle, const char *kernel);

@@ -1,6 +1,7 @@
 /* code/module_code, code/unpacked, memory/modules: the machine code of functions, from every form
  * of image that holds some, and how often that is unpacked. The images are made here. */
 #include "code/module_code.h"
+#include "code/unpacked.h"
 #include "memory/modules.h"
 
 #include "fatbin.h"
@@ -31,11 +32,12 @@ struct code {
 };
 
 /* A cubin: .text.k with `k` in it, .text.m with `m` and, in its second half, the device function
- * `helper`; `outside` is undefined. */
-static size_t make_cubin(char *out, char version)
+ * `helper`; `outside` is undefined. The first one may have another name than k. */
+static size_t make_cubin_of(char *out, char version, char first)
 {
-    static const char names[] = "\0.text.k\0.text.m\0.symtab\0.strtab\0.shstrtab";
-    static const char strings[] = "\0k\0m\0helper\0outside";
+    char names[] = "\0.text.k\0.text.m\0.symtab\0.strtab\0.shstrtab";
+    char strings[] = "\0k\0m\0helper\0outside";
+    names[7] = strings[1] = first;
     enum { K = 1, M, SYMBOLS, STRINGS, NAMES, SECTIONS };
     Elf64_Ehdr elf = {.e_type = ET_EXEC,
                       .e_machine = 190,
@@ -72,7 +74,7 @@ static size_t make_cubin(char *out, char version)
         [STRINGS] = {.sh_name = 25, .sh_type = SHT_STRTAB, .sh_size = sizeof(strings)},
         [NAMES] = {.sh_name = 33, .sh_type = SHT_STRTAB, .sh_size = sizeof(names)},
     };
-    char k[CODE] = {'k', version}, m[2 * CODE] = {'m', version};
+    char k[CODE] = {first, version}, m[2 * CODE] = {'m', version};
     m[CODE] = 'h';
     m[CODE + 1] = version;
     const void *contents[SECTIONS] = {NULL, k, m, symbols, strings, names};
@@ -86,6 +88,11 @@ static size_t make_cubin(char *out, char version)
     memcpy(out, &elf, sizeof(elf));
     memcpy(out + sizeof(elf), sections, sizeof(sections));
     return (at + 7) / 8 * 8;
+}
+
+static size_t make_cubin(char *out, char version)
+{
+    return make_cubin_of(out, version, 'k');
 }
 
 static size_t add_cubin(char *out, uint32_t arch, int packing, char version)
@@ -481,6 +488,165 @@ static void an_image_too_large_is_unpacked_for_each_question(void **state)
     drop_large(3);
 }
 
+/* ---- one cubin of several -------------------------------------------------------------------- */
+
+#define PACKED ((size_t)40 << 20) /* two of them are too large to be kept */
+
+/* An image of cubins for 9.0, with a function each that no other one has, beside m and helper. */
+static struct gp_code *make_several(const char *firsts, const char *versions)
+{
+    char *cubin = calloc(1, PACKED);
+    size_t size = 0;
+    assert_non_null(cubin);
+    for (; *firsts; firsts++) {
+        make_cubin_of(cubin, *versions++, *firsts);
+        size += add_entry(large[0].fatbin + 16 + size, ELF, 90, ZSTD, cubin, PACKED);
+    }
+    assert_true(size + 16 <= sizeof(large[0].fatbin));
+    free(cubin);
+    size = close_fatbin(large[0].fatbin, size);
+    return gp_code_keep(large[0].fatbin, size, true);
+}
+
+static size_t missing(struct gp_code *code, const char *function)
+{
+    return gp_code_missing(code, function, 90);
+}
+
+static void a_function_is_unpacked_without_cubins_that_do_not_have_it(void **state)
+{
+    (void)state;
+    struct gp_code *code = make_several("kq", "vv");
+    assert_int_equal(missing(code, "q"), 2 * PACKED); /* nothing is known yet */
+    assert_starts(find_at(code, "k", 90), 'k', 'v');
+    assert_int_equal(missing(code, "k"), 0);
+    assert_int_equal(missing(code, "m"), 2 * PACKED);
+    assert_int_equal(missing(code, "q"), PACKED);
+    assert_int_equal(missing(code, "other"), 0);
+    destroy(large[0].fatbin); /* the first one */
+    assert_starts(find_at(code, "q", 90), 'q', 'v');
+    assert_null(find_at(code, "other", 90));
+    assert_string_equal(why, "the kernel's machine code is not in the image of its module");
+    assert_null(find_at(code, "m", 90)); /* both have it */
+    assert_string_equal(why, "the module's compressed image is damaged");
+    gp_code_drop(code);
+}
+
+static void a_cubin_that_was_unpacked_by_itself_is_kept(void **state)
+{
+    (void)state;
+    struct gp_code *code = make_several("qk", "vv");
+    assert_starts(find_at(code, "k", 90), 'k', 'v');
+    assert_slim(code, "q", true);
+    destroy(large[0].fatbin); /* that of q */
+    assert_slim(code, "q", true);
+    assert_slim(code, "k", true);
+    assert_slim(code, "q", false); /* k has made room */
+    gp_code_drop(code);
+}
+
+static void versions_in_cubins_apart_are_found(void **state)
+{
+    (void)state;
+    struct gp_code *code = make_several("kqr", "vvw");
+    assert_starts(find_at(code, "q", 90), 'q', 'v');
+    assert_starts(find_at(code, "r", 90), 'r', 'w');
+    assert_null(find_at(code, "helper", 90));
+    assert_string_equal(why, "the kernel's module holds several versions of its machine code");
+    gp_code_drop(code);
+}
+
+/* A cubin of another chip has other functions. */
+static void functions_are_known_for_a_chip(void **state)
+{
+    (void)state;
+    char cubin[4096];
+    size_t size = add_entry(image + 16, ELF, 80, ZSTD, cubin, make_cubin_of(cubin, 'a', 'q'));
+    size += add_cubin(image + 16 + size, 90, ZSTD, 'b');
+    struct gp_code *code = gp_code_keep(image, close_fatbin(image, size), true);
+    assert_null(find_at(code, "q", 90));
+    assert_starts(find_at(code, "q", 80), 'q', 'a');
+    assert_null(find_at(code, "k", 80));
+    assert_starts(find_at(code, "k", 90), 'k', 'b');
+    gp_code_drop(code);
+}
+
+/* An image with a symbol more than names are kept of all images. */
+static struct gp_code *make_full(void)
+{
+    const size_t count = ((size_t)1 << 20) + 1, bytes = (size_t)65 << 20;
+    char *cubin = calloc(1, bytes);
+    Elf64_Shdr sections[4];
+    Elf64_Sym symbols[4];
+    assert_non_null(cubin);
+    const size_t end = make_cubin(cubin, 'v');
+    memcpy(sections, cubin + sizeof(Elf64_Ehdr), sizeof(sections));
+    memcpy(symbols, cubin + sections[3].sh_offset, sizeof(symbols));
+    for (size_t i = 0; i < count; i++)
+        memcpy(cubin + end + i * sizeof(symbols[0]), &symbols[3], sizeof(symbols[0]));
+    sections[3].sh_offset = end;
+    sections[3].sh_size = count * sizeof(symbols[0]);
+    memcpy(cubin + sizeof(Elf64_Ehdr), sections, sizeof(sections));
+    size_t size = add_entry(large[0].fatbin + 16, ELF, 90, ZSTD, cubin, bytes);
+    assert_true(size + 16 <= sizeof(large[0].fatbin));
+    free(cubin);
+    return gp_code_keep(large[0].fatbin, close_fatbin(large[0].fatbin, size), true);
+}
+
+static void names_have_a_bound(void **state)
+{
+    (void)state;
+    struct gp_code *full = make_full();
+    assert_starts(find_at(full, "helper", 90), 'h', 'v');
+    assert_int_equal(missing(full, "other"), (size_t)65 << 20);
+    gp_code_drop(full);
+}
+
+static void names_make_room_for_others(void **state)
+{
+    (void)state;
+    const size_t size = make_cubin(image, 'v');
+    struct gp_names names = {0};
+    const struct gp_part part = {.is_cubin = true, .bytes = image, .size = size, .cubin = 1};
+    for (int i = 0; i < 1 << 19; i++) {
+        gp_names_note(&names, &part);
+        assert_false(gp_names_may_have(&names, 1, "other"));
+        gp_names_drop(&names);
+    }
+    gp_names_note(&names, &part);
+    assert_true(gp_names_may_have(&names, 1, "helper"));
+    assert_true(gp_names_may_have(&names, 0, "other")); /* it was not noted */
+    gp_names_drop(&names);
+}
+
+static void the_time_to_unpack_follows_the_bytes(void **state)
+{
+    (void)state;
+    const double guess = gp_unpacking_seconds(1000000), before = gp_unpacked_seconds();
+    assert_true(guess > 1.99e-3 && guess < 2.01e-3 && before == 0);
+    struct gp_code *code = make_several("k", "v");
+    assert_starts(find_at(code, "k", 90), 'k', 'v');
+    const double took = gp_unpacked_seconds(), all = 1e6 + (double)PACKED;
+    assert_true(took > 0);
+    const double predicted = gp_unpacking_seconds(PACKED), expected = PACKED / all * (2e-3 + took);
+    assert_true(predicted > 0.999 * expected && predicted < 1.001 * expected);
+    gp_code_drop(code);
+}
+
+/* To find a function and to keep its lines unpacks an image once. */
+static void a_function_of_an_image_too_large_is_slimmed_as_it_is_found(void **state)
+{
+    (void)state;
+    struct gp_code *code = make_several("kq", "vv");
+    assert_true(read_image(code, large[0].fatbin, 0)); /* it is loaded */
+    assert_starts(find_at(code, "m", 90), 'm', 'v');   /* of both cubins, which are not kept */
+    destroy(large[0].fatbin);
+    assert_slim(code, "m", true);
+    assert_slim(code, "m", false); /* it was handed over */
+    assert_null(find_at(code, "helper", 90));
+    gp_code_drop(code);
+}
+
 /* Lets the process have so many megabytes more. */
 static void limit_memory(rlim_t megabytes)
 {
@@ -554,6 +720,7 @@ static void modules_are_unpacked_once_for_all(void **state)
     size_t size;
     make_fatbin(ZSTD);
     gp_library_loaded(library, image, true);
+    assert_true(gp_module_code_seconds(library, "k") == 0); /* it was unpacked to be read */
     memset(image, 0, sizeof(image));
     assert_starts(gp_module_code(library, "k", &size, &unknown), 'k', 'b');
     assert_true(gp_module_may_call(library, "outside"));
@@ -564,9 +731,31 @@ static void modules_are_unpacked_once_for_all(void **state)
     gp_module_unloading(library);
 }
 
+static void to_find_code_takes_the_time_to_unpack_it(void **state)
+{
+    (void)state;
+    one_gpu();
+    CUmodule first = (CUmodule)(uintptr_t)0x4, second = (CUmodule)(uintptr_t)0x5;
+    size_t size;
+    gp_code_drop(make_several("kq", "vv"));
+    gp_module_loaded(first, large[0].fatbin);
+    gp_code_drop(make_several("mr", "vv"));
+    gp_module_loaded(second, large[0].fatbin);
+    const double one = gp_unpacking_seconds(PACKED);
+    assert_true(one > 0);
+    assert_true(gp_module_code_seconds(first, "q") == one);
+    assert_true(gp_module_code_seconds(second, "q") == 0);
+    assert_true(gp_module_code_seconds(NULL, "q") == one); /* of any module */
+    assert_starts(gp_module_code(first, "q", &size, &unknown), 'q', 'v');
+    assert_true(gp_module_code_seconds(first, "q") == 0);
+    gp_module_unloading(first);
+    gp_module_unloading(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_time_to_unpack_follows_the_bytes), /* the first to unpack */
         cmocka_unit_test(functions_are_found_in_a_cubin),
         cmocka_unit_test(calls_of_a_module_are_undefined_in_its_cubin),
         cmocka_unit_test(a_cubins_size_is_its_own_affair),
@@ -585,9 +774,17 @@ int main(void)
         cmocka_unit_test(an_image_may_go_between_questions),
         cmocka_unit_test(unpacked_cubins_have_a_bound),
         cmocka_unit_test(an_image_too_large_is_unpacked_for_each_question),
+        cmocka_unit_test(a_function_is_unpacked_without_cubins_that_do_not_have_it),
+        cmocka_unit_test(a_cubin_that_was_unpacked_by_itself_is_kept),
+        cmocka_unit_test(versions_in_cubins_apart_are_found),
+        cmocka_unit_test(functions_are_known_for_a_chip),
+        cmocka_unit_test(names_have_a_bound),
+        cmocka_unit_test(names_make_room_for_others),
+        cmocka_unit_test(a_function_of_an_image_too_large_is_slimmed_as_it_is_found),
         cmocka_unit_test(kept_cubins_are_given_back_for_want_of_memory),
         cmocka_unit_test(modules_give_their_code_until_they_go),
         cmocka_unit_test(modules_are_unpacked_once_for_all),
+        cmocka_unit_test(to_find_code_takes_the_time_to_unpack_it),
     };
     /* Memory that is freed goes back to the system at once, for the test that has little memory. */
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
