@@ -8,7 +8,6 @@
 #include "graph/inside.h"
 
 #include "base/added_time.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "gate/blocking.h"
 #include "gate/captures.h"
@@ -149,14 +148,45 @@ static struct gp_launch launch_of(const struct gp_launch *graph, const struct gp
                               .configuration = kernel->configuration};
 }
 
-/* Facts of kernels are not asked for while the gate is locked. */
-static void prepare_times(const struct whole_launch *w)
+/* Whether the code of all kernels is read for those that are measured: for the branches, or for the
+ * second run of a graph that is launched as it is. */
+static bool needs_all_code(const struct gp_graph_clone *graph)
+{
+    return !graph->spread || (graph->whole != GP_GRAPH_SPLITS && is_to_be_measured(graph));
+}
+
+static bool has_code(const struct gp_graph_node *n)
+{
+    return n->type == CU_GRAPH_NODE_TYPE_KERNEL && !n->disabled;
+}
+
+/* Facts of kernels are not asked for while the gate is locked. False where the code of all is
+ * needed, and that of one is not to be read now. */
+static bool prepare_kernels(const struct whole_launch *w)
 {
     const struct gp_graph_clone *graph = graph_find(w->exec);
+    const bool all = graph && gp_sampling_is_limited() && needs_all_code(graph);
     for (unsigned i = 0; graph && i < graph->order.count; i++) {
-        const struct gp_launch call = launch_of(&w->call, &graph->nodes[i]);
-        if (graph->nodes[i].taken && graph->nodes[i].only_timed)
-            gp_timing_prepare(&call);
+        const struct gp_graph_node *n = &graph->nodes[i];
+        const struct gp_launch call = launch_of(&w->call, n);
+        if ((all && has_code(n)) || (n->taken && n->only_timed)) {
+            const bool is_read = gp_timing_prepare(&call, all);
+            if (all && !is_read)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void leave_out_all(const struct whole_launch *w)
+{
+    struct gp_graph_clone *graph = graph_find(w->exec);
+    for (unsigned i = 0; graph && i < graph->order.count; i++) {
+        struct gp_graph_node *n = &graph->nodes[i];
+        const struct gp_launch call = launch_of(&w->call, n);
+        if (n->taken)
+            gp_sampling_left_out(&call, n->only_timed ? GP_ONLY_TIMED : GP_MEASURED);
+        n->taken = false;
     }
 }
 
@@ -164,7 +194,6 @@ static void prepare_times(const struct whole_launch *w)
 static bool launch_by_nodes(const struct whole_launch *w, CUresult *result)
 {
     enum gp_passed_over why;
-    prepare_times(w);
     if (!gp_launch_series_begins(w->call.stream, w->call.per_thread_stream, &why)) {
         graph_passed_over(w->exec, why);
         return false;
@@ -302,15 +331,18 @@ static void launch_or_split(void *whole)
     gp_sampling_graph_begins(w->call.stream, kernels, goes_by_nodes);
     struct gp_graph_listing listing;
     bool taken = graph_is_wanted(w->exec, &why, &w->unending, &listing);
-    const double began = gp_clock_seconds();
-    if (!taken || !launch_by_nodes(w, &w->result)) {
+    const bool by_nodes = taken && prepare_kernels(w);
+    if (taken && !by_nodes)
+        leave_out_all(w);
+    gp_sampling_graph_launches();
+    if (!by_nodes || !launch_by_nodes(w, &w->result)) {
         launch_as_it_is(w, &listing);
         if (w->result == CUDA_SUCCESS)
             graph_say(why);
     }
     if (taken)
         graph_launched(w->exec);
-    gp_sampling_graph_ends(gp_clock_seconds() - began);
+    gp_sampling_graph_ends();
 }
 
 /* While a stream is being captured nothing is measured. A launch into that stream does not run: it

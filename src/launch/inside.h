@@ -288,6 +288,7 @@ struct gp_worth {
                            * more */
     uint64_t first, last; /* numbers of launches among all: its first and its last one */
     double beginning;     /* gp_prices.first, as it was at the last one */
+    double on_timing;     /* money that went into times which are not known yet */
     unsigned size_class;
     struct gp_relatives *relatives;    /* NULL: it has none */
     struct gp_offer {                  /* to the rule, when the price was found */
@@ -300,7 +301,7 @@ struct gp_worth {
 /* The cost of the next step, as it is predicted. */
 struct gp_prices {
     bool begins;   /* the kernel is instrumented with it; else it was before, or is not worth it */
-    double first;  /* to instrument the kernel; 0 where it is not, or takes no time of its own */
+    double first;  /* to read the kernel's code, and to instrument it, where that is done */
     double launch; /* to measure one launch, in the mean */
     double now;    /* the most that it may take, if it is begun now, `first` included */
     double timing; /* to take the time of a launch, and no more */
@@ -346,6 +347,14 @@ enum gp_choice worth_choose(struct gp_worth_rule *rule, struct gp_worth *group,
  * not be measured. */
 void worth_take(struct gp_worth_rule *rule, struct gp_worth *group, const struct gp_prices *prices);
 void worth_in_vain(struct gp_worth *group);
+/* One that was chosen to be measured, which takes so many seconds beside its beginning, or to be
+ * timed, is left out after all: the money for it is there again. */
+void worth_left_out(struct gp_worth_rule *rule, struct gp_worth *group, double launch);
+void worth_not_timed(struct gp_worth_rule *rule, struct gp_worth *group);
+
+/* Whether the code of a kernel may be read for its time, which takes so many seconds: out of the
+ * money for first times, where they are taken off. */
+bool worth_reading(struct gp_worth_rule *rule, const struct gp_money *money, double seconds);
 
 /* At the end, of a group without a value: whether enough money would have led to one. It stands
  * beside no grid that was measured, and none of which this was said before. */
@@ -528,8 +537,12 @@ struct gp_reason within_limit_code(const char *kernel, int device,
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
 /* A launch that was chosen has no measurement. */
 void within_limit_in_vain(struct gp_tally *tally);
-/* It was left out after all, so its kernel is still to be begun. */
-void within_limit_not_begun(struct gp_tally *tally);
+/* It was left out after all, so its kernel is still to be begun, or to be read. */
+void within_limit_left_out(struct gp_tally *tally, enum gp_choice choice);
+/* Whether the code of a kernel may be read now; and for its time alone, for which it need not be.
+ */
+bool within_limit_permits_code(CUfunction function);
+bool within_limit_permits_code_for_time(CUfunction function);
 
 /* The seconds that first measurements of all groups take which have none, as predicted; 0 where
  * all have one. */
@@ -543,8 +556,6 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
 
 /* Handles of functions or contexts are about to be given to others. The counts stay. */
 void sampling_forget(void);
-/* A launch that was chosen is left out: the money is spent. */
-void sampling_left_out_after_all(const struct gp_launch *call);
 /* A kernel cannot be measured from here on: threads that left it out for a while ask again. */
 void sampling_asks_again(void);
 uint64_t sampling_times_asked(void); /* how often they did */
@@ -716,6 +727,7 @@ struct gp_kernel {
     struct gp_pass_cost cost;               /* learned by the collector */
     bool announced;                         /* that instrumented code may take long */
     uint64_t code;                          /* the collector's number for it */
+    atomic_bool is_read;                    /* its machine code was asked for */
     struct gp_parameter_layout layout;
     struct gp_verify_schedule schedule; /* how far its reach can be relied upon */
     UT_hash_handle hh;
@@ -728,6 +740,10 @@ bool kernel_is_left_out(CUfunction function);
 /* True where a launch of the function was not waited for, as it may read the host's memory in a
  * loop. */
 bool kernel_polls(CUfunction function);
+
+/* The seconds that it takes, as predicted, to unpack the image that the kernel's code lies in,
+ * where nothing was asked of that yet. */
+double kernel_reading_seconds(CUfunction function);
 
 /* True where the handle, of a function or of a kernel, is one of its. */
 bool kernel_is(const struct gp_kernel *kernel, CUfunction handle);
@@ -800,12 +816,14 @@ void *kernel_find_cubin(void *kernel, size_t most, size_t *size);
 struct gp_kernel_facts {
     char *name;          /* mangled; to be freed */
     CUfunction function; /* in the current context */
+    bool code_read;      /* else it may do all that code can */
     bool may_wait;       /* by its code */
     bool may_poll;       /* the host's memory, the same */
 };
-/* Asks for them, once for each kernel and context, as it reads the machine code, and notes that for
- * its source lines. False when out of memory. With the gate entered; no two threads at a time. */
-bool kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+/* Asks for them, once for each kernel and context; reads the machine code where that is wanted, and
+ * notes it for its source lines. False when out of memory. With the gate entered; no two threads at
+ * a time. */
+bool kernel_ask_facts(CUfunction handle, const struct gp_device *device, bool reads,
                       struct gp_kernel_facts *facts);
 /* Fills in the driver's facts of a function, but for its name. */
 void function_describe(CUfunction function, struct gp_record *launch);
@@ -1163,9 +1181,9 @@ struct gp_measurement {
     struct gp_snapshot *snapshot;  /* taken; NULL: the kernel runs once */
     struct gp_reason not_replayed; /* why it cannot run again */
     struct gp_reason broken_off;   /* why a pass could not be made */
-    double not_ours;   /* seconds of its record's: its own run, and work that its batch shares */
-    unsigned runs;     /* of the kernel */
-    double most_ms;    /* the kernel took no longer in a pass; 0: not known */
+    double not_ours; /* seconds of its record's: its own run, its batch's work, unpacking of code */
+    unsigned runs;   /* of the kernel */
+    double most_ms;  /* the kernel took no longer in a pass; 0: not known */
     double launching;  /* seconds that the call of the program's own launch took */
     double seconds;    /* the program's own run took, as the host saw it; 0: not known */
     bool time_is_late; /* its end was marked when the host saw it, in any state */
@@ -1538,6 +1556,7 @@ struct gp_timed_launch {
     bool noted;      /* an early line has been written */
     struct gp_whole_times *whole; /* it is a graph, timed as a whole; NULL: a kernel */
     double host_ms;               /* that the host took for the launch */
+    double unpacked;              /* seconds of its record's in which code was unpacked */
     struct gp_timed_launch *next;
 };
 
@@ -1645,8 +1664,10 @@ struct gp_timed_context *timed_context_of(CUstream stream, enum gp_passed_over *
 
 /* ---- facts of its kernels (timed_facts.c), with the context locked --------------------------- */
 
-/* NULL where they cannot be had now. The driver may load the kernel's code meanwhile. */
-struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle);
+/* NULL where they cannot be had now. The driver may load the kernel's code meanwhile. It is read
+ * where the limit permits that: out of the money for times, or, where it is needed, of all. */
+struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle,
+                                      bool needs_code);
 void timed_facts_forget(struct gp_timed_context *c);
 
 /* ---- its records (timed_records.c), with the context locked ---------------------------------- */

@@ -75,7 +75,8 @@ void kernel_host_changed(struct gp_kernel *kernel, bool changed)
 
 const void *kernel_find_code(void *data, const char *function, size_t *size, struct gp_reason *why)
 {
-    const struct gp_kernel *kernel = data;
+    struct gp_kernel *kernel = data;
+    atomic_store_explicit(&kernel->is_read, true, memory_order_relaxed);
     return gp_module_code(kernel->module, function, size, why);
 }
 

@@ -210,8 +210,8 @@ static CUfunction function_here(const struct gp_kernel *k)
     return function;
 }
 
-/* Locked for writing. */
-static bool ask_facts(struct gp_kernel *k, const struct gp_device *device,
+/* Locked for writing. A kernel whose code is not read may do all that code could show. */
+static bool ask_facts(struct gp_kernel *k, const struct gp_device *device, bool reads,
                       struct gp_kernel_facts *facts)
 {
     const int cc = 10 * device->cc_major + device->cc_minor;
@@ -223,20 +223,21 @@ static bool ask_facts(struct gp_kernel *k, const struct gp_device *device,
     *facts = (struct gp_kernel_facts){
         .name = strdup(k->name),
         .function = function_here(k),
-        .may_wait = gp_kernel_may_wait(k, device),
-        .may_poll = kernel_may_poll(k, device),
+        .code_read = reads,
+        .may_wait = !reads || gp_kernel_may_wait(k, device),
+        .may_poll = !reads || kernel_may_poll(k, device),
     };
-    if (facts->name && cc >= OLDEST_CODE)
+    if (facts->name && reads && cc >= OLDEST_CODE)
         gp_code_counts_note(&run, cc);
     return facts->name != NULL;
 }
 
-bool kernel_ask_facts(CUfunction handle, const struct gp_device *device,
+bool kernel_ask_facts(CUfunction handle, const struct gp_device *device, bool reads,
                       struct gp_kernel_facts *facts)
 {
     pthread_rwlock_wrlock(&lock);
     struct gp_kernel *k = find(handle);
-    bool known = k && ask_facts(k, device, facts);
+    bool known = k && ask_facts(k, device, reads, facts);
     pthread_rwlock_unlock(&lock);
     return known;
 }
@@ -257,6 +258,15 @@ static const struct gp_kernel *lock_and_find(CUfunction handle)
     pthread_rwlock_unlock(&lock);
     pthread_rwlock_wrlock(&lock);
     return find(handle);
+}
+
+double kernel_reading_seconds(CUfunction handle)
+{
+    const struct gp_kernel *k = lock_and_find(handle);
+    const bool is_read = !k || atomic_load_explicit(&k->is_read, memory_order_relaxed);
+    const double seconds = is_read ? 0 : gp_module_code_seconds(k->module, k->name);
+    pthread_rwlock_unlock(&lock);
+    return seconds;
 }
 
 /* Locked for writing. */
@@ -290,19 +300,20 @@ static bool may_write_elsewhere(struct gp_kernel *k)
            gp_code_write_addresses(code, size, cc) == GP_WRITES_ANYWHERE;
 }
 
-/* Locks, as lock_and_find, and asks a kernel that was not asked yet. */
+/* Locks, as lock_and_find, and asks a kernel that was not asked yet, if there is the time to. */
 static const struct gp_kernel *lock_and_ask(CUfunction handle)
 {
     const struct gp_kernel *k = lock_and_find(handle);
     if (!k || (k->writes_elsewhere != GP_NOT_ASKED && k->layout.asked))
         return k;
     pthread_rwlock_unlock(&lock);
+    const bool reads = within_limit_permits_code(handle);
     pthread_rwlock_wrlock(&lock);
     struct gp_kernel *asked = find(handle);
     if (!asked)
         return NULL;
     ask_layout(asked);
-    if (asked->writes_elsewhere == GP_NOT_ASKED)
+    if (reads && asked->writes_elsewhere == GP_NOT_ASKED)
         asked->writes_elsewhere = may_write_elsewhere(asked) ? GP_MAYBE : GP_NEVER;
     return asked;
 }

@@ -511,19 +511,26 @@ bool gp_launch_series_begins(CUstream stream, bool per_thread_stream, enum gp_pa
     return false;
 }
 
+/* By the time that kernels of the graph before it took, as all were chosen before the first one was
+ * launched. */
+static bool is_permitted_still(const struct gp_launch *call)
+{
+    return limit_permits_chosen() && within_limit_permits_code(call->function);
+}
+
 CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint64_t turn,
                              bool *held_up)
 {
     CUresult result;
     enum gp_passed_over why = GP_AFTER_END;
     *held_up = false;
-    const bool permitted = *measured && limit_permits_chosen();
+    const bool permitted = *measured && is_permitted_still(call);
     if (permitted && gp_session_measures() && launch_alone(call, turn, held_up, &why, &result))
         return result;
     if (permitted)
         gp_sampling_passed_over(call, why);
     else if (*measured)
-        sampling_left_out_after_all(call);
+        gp_sampling_left_out(call, GP_MEASURED);
     *measured = false;
     drain_before_node(call);
     gp_session_count_launch();
@@ -540,11 +547,6 @@ CUresult gp_launch_in_series(const struct gp_launch *call, bool *measured, uint6
 CUresult gp_launch_in_series_timed(const struct gp_launch *call)
 {
     drain_before_node(call);
-    if (!limit_permits_chosen()) {
-        sampling_left_out_after_all(call);
-        gp_session_count_launch();
-        return run_or_make_room(call);
-    }
     return note_timed(call, run_between_events(call, true));
 }
 

@@ -5,6 +5,7 @@
 #include "launch/selection.h"
 
 #include "base/clock.h"
+#include "code/unpacked.h"
 #include "counters/states.h"
 #include "cuda/cupti.h"
 #include "gate/captures.h"
@@ -340,6 +341,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
                         struct gp_context *c, uint64_t index, uint64_t turn)
 {
     double started = gp_clock_seconds(), drained = drain_seconds();
+    const double unpacked = gp_unpacked_seconds();
     make_room(c);
     bool full = gp_collection_is_full(c->collection);
     struct gp_measurement *m = full ? NULL : measurement_new(call, kernel, c);
@@ -363,6 +365,7 @@ CUresult measure_launch(const struct gp_launch *call, struct gp_kernel *kernel,
     CUresult result = m->snapshot                     ? measure_by_replay(m)
                       : !counts || context_is_away(c) ? measure_time(m)
                                                       : measure_in_turn(m, turn);
+    m->not_ours += gp_unpacked_seconds() - unpacked; /* the limit has a price for it by itself */
     note_without_hardware(c);
     settle(m, result);
     contexts_read_others(c);

@@ -330,11 +330,11 @@ void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over w
         within_limit_in_vain(tally);
 }
 
-void sampling_left_out_after_all(const struct gp_launch *call)
+void gp_sampling_left_out(const struct gp_launch *call, enum gp_choice choice)
 {
     struct gp_tally *tally = tally_of(call);
     atomic_fetch_add(&tally->passed_over[GP_LEFT_OUT], 1);
-    within_limit_not_begun(tally);
+    within_limit_left_out(tally, choice);
 }
 
 void sampling_asks_again(void)

@@ -39,11 +39,17 @@ bool gp_left_out_graph_passes(struct gp_left_out_graph *graph);
 void gp_left_out_graph_learn(struct gp_left_out_graph *graph, const struct gp_launch *kernels,
                              unsigned count);
 
+/* False while all is measured that can be, however long that takes. */
+bool gp_sampling_is_limited(void);
+/* A kernel of a graph that was chosen is left out after all: the money is spent. */
+void gp_sampling_left_out(const struct gp_launch *call, enum gp_choice choice);
+
 /* Between these the launches that are chosen are kernels of one graph with so many, which is
  * launched into that stream, by nodes if one of them is to be measured, or only timed where these
- * may be: then it took so many seconds for that. */
+ * may be. It is learned how long that takes, from gp_sampling_graph_launches on. */
 void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_timed);
-void gp_sampling_graph_ends(double seconds);
+void gp_sampling_graph_launches(void);
+void gp_sampling_graph_ends(void);
 
 /* One that was to be measured could not be, and has no record. */
 void gp_sampling_passed_over(const struct gp_launch *call, enum gp_passed_over why);

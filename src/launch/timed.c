@@ -2,6 +2,7 @@
 
 #include "base/added_time.h"
 #include "base/clock.h"
+#include "code/unpacked.h"
 #include "gate/captures.h"
 #include "launch/inside.h"
 
@@ -149,7 +150,7 @@ static bool describe(struct gp_timing *t)
 {
     struct gp_timed_context *c = t->context;
     const struct gp_launch *call = t->call;
-    struct gp_timed_facts *f = timed_facts_of(c, call->function);
+    struct gp_timed_facts *f = timed_facts_of(c, call->function, false);
     char *name = f ? strdup(f->kernel.name) : NULL;
     if (!name)
         return false;
@@ -175,8 +176,10 @@ static bool describe(struct gp_timing *t)
 static struct gp_timed_context *enter_context(struct gp_timing *t, const struct gp_launch *call,
                                               enum gp_passed_over *why)
 {
-    *t = (struct gp_timing){
-        .call = call, .began = gp_clock_seconds(), .added_before = gp_added_seconds()};
+    *t = (struct gp_timing){.call = call,
+                            .began = gp_clock_seconds(),
+                            .added_before = gp_added_seconds(),
+                            .unpacked_before = gp_unpacked_seconds()};
     t->context = timed_context_of(call->stream, why);
     if (!t->context)
         return NULL;
@@ -197,15 +200,17 @@ bool gp_timing_begins(struct gp_timing *t, const struct gp_launch *call, enum gp
     return described;
 }
 
-void gp_timing_prepare(const struct gp_launch *call)
+bool gp_timing_prepare(const struct gp_launch *call, bool needs_code)
 {
     struct gp_timing t;
     enum gp_passed_over why;
     struct gp_timed_context *c = enter_context(&t, call, &why);
     if (!c)
-        return;
-    timed_facts_of(c, call->function);
+        return false;
+    const struct gp_timed_facts *f = timed_facts_of(c, call->function, needs_code);
+    const bool is_read = f && f->kernel.code_read;
     pthread_mutex_unlock(&c->lock);
+    return is_read;
 }
 
 bool gp_timing_begins_whole(struct gp_timing *t, const struct gp_launch *call)
@@ -344,6 +349,7 @@ void gp_timing_ends(struct gp_timing *t, CUresult result)
         give_back(t);
     } else {
         t->launch->shared = shared;
+        t->launch->unpacked = gp_unpacked_seconds() - t->unpacked_before;
         learn_pause(t);
         timed_launch_begun(c, s, t->launch);
     }

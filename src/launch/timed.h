@@ -29,7 +29,8 @@ struct gp_timing {
     struct gp_record record;        /* its facts, without a name where it has a launch */
     uint64_t pause_ns;              /* of the pause in front of it; 0: none */
     double began, launching;        /* seconds of the clock */
-    double added_before;            /* seconds that all measuring had added */
+    double added_before;            /* seconds that all measuring had added, */
+    double unpacked_before;         /* and the thread had unpacked code */
     bool may_wait, may_hold;        /* its kernel, by its code */
     bool may_load;                  /* its code may be loaded at the launch */
     bool started, is_whole;
@@ -38,8 +39,10 @@ struct gp_timing {
     uint64_t life; /* of the context */
 };
 
-/* Before a launch that is begun with the gate locked: facts of its kernel are asked for. */
-void gp_timing_prepare(const struct gp_launch *call);
+/* Before a launch that is begun with the gate locked: facts of its kernel are asked for, which need
+ * not have its code. False where the limit does not permit to read that, or it is not known for
+ * another reason. */
+bool gp_timing_prepare(const struct gp_launch *call, bool needs_code);
 /* Before the launch: true where it can be recorded; else *why says why not. Behind it, in any case
  * where that is true, gp_timing_ends with its result. Between these, with the gate entered, start
  * and stop stand directly around the launch. */

@@ -14,14 +14,19 @@ void gp_timed_function_changes(void)
     atomic_fetch_add(&changed, 1);
 }
 
+static void free_facts(struct gp_timed_facts *f)
+{
+    free(f->kernel.name);
+    free(f);
+}
+
 void timed_facts_forget(struct gp_timed_context *c)
 {
     struct gp_timed_facts *f, *next;
     HASH_ITER(hh, c->facts, f, next)
     {
         HASH_DEL(c->facts, f);
-        free(f->kernel.name);
-        free(f);
+        free_facts(f);
     }
 }
 
@@ -49,16 +54,20 @@ static bool load_code(CUfunction function)
     return loaded;
 }
 
-/* Unlocked. */
-static struct gp_timed_facts *ask_facts(const struct gp_timed_context *c, CUfunction handle)
+/* Unlocked. The code is read where the limit permits it; NULL where it was not, and all else is
+ * known. */
+static struct gp_timed_facts *ask_facts(const struct gp_timed_context *c, CUfunction handle,
+                                        bool only_code, bool needs_code)
 {
-    struct gp_timed_facts *f = calloc(1, sizeof(*f));
+    const bool reads =
+        needs_code ? within_limit_permits_code(handle) : within_limit_permits_code_for_time(handle);
+    struct gp_timed_facts *f = reads || !only_code ? calloc(1, sizeof(*f)) : NULL;
     if (!f)
         return NULL;
     f->handle = handle;
     pthread_mutex_lock(&asking);
     gp_gate_enter();
-    bool known = kernel_ask_facts(handle, &c->device, &f->kernel);
+    bool known = kernel_ask_facts(handle, &c->device, reads, &f->kernel);
     gp_gate_leave();
     pthread_mutex_unlock(&asking);
     if (known) {
@@ -71,24 +80,35 @@ static struct gp_timed_facts *ask_facts(const struct gp_timed_context *c, CUfunc
     return NULL;
 }
 
-struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle)
+/* Locked. Takes `new` over. NULL where they cannot be kept. */
+static struct gp_timed_facts *take(struct gp_timed_context *c, struct gp_timed_facts *new)
 {
-    struct gp_timed_facts *f = find_facts(c, handle), *new = NULL;
+    struct gp_timed_facts *f = find_facts(c, new->handle);
+    if (!f) {
+        HASH_ADD_PTR(c->facts, handle, new);
+        if (new->hh.tbl)
+            return new;
+    } else if (new->kernel.code_read) {
+        f->kernel.code_read = true;
+        f->kernel.may_wait = new->kernel.may_wait;
+        f->kernel.may_poll = new->kernel.may_poll;
+    }
+    free_facts(new);
+    return f;
+}
+
+struct gp_timed_facts *timed_facts_of(struct gp_timed_context *c, CUfunction handle,
+                                      bool needs_code)
+{
+    struct gp_timed_facts *f = find_facts(c, handle), *new;
     unsigned long changes = atomic_load(&changed);
     /* In a series the gate is locked, and a thread that asks may wait for it. */
-    if (!f && gp_captures() == 0 && !launch_is_in_series()) {
+    if ((!f || !f->kernel.code_read) && gp_captures() == 0 && !launch_is_in_series()) {
+        const bool only_code = f != NULL;
         pthread_mutex_unlock(&c->lock);
-        new = ask_facts(c, handle);
+        new = ask_facts(c, handle, only_code, needs_code);
         pthread_mutex_lock(&c->lock);
-        f = find_facts(c, handle);
-    }
-    if (!f && new) {
-        HASH_ADD_PTR(c->facts, handle, new);
-        f = new->hh.tbl ? new : NULL;
-    }
-    if (new &&new != f) {
-        free(new->kernel.name);
-        free(new);
+        f = new ? take(c, new) : find_facts(c, handle);
     }
     if (f && f->changes != changes) {
         function_describe(f->kernel.function, &f->described);

@@ -3,7 +3,10 @@
  * Launches that the rule leaves out for a while do not come here (launch/sampling.c). */
 #include "launch/inside.h"
 
+#include "base/added_time.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "code/unpacked.h"
 #include "launch/contexts.h"
 #include "launch/timed.h"
 #include "memory/divided.h"
@@ -38,6 +41,7 @@ static __thread struct {
     unsigned chosen;  /* that are to be measured */
     unsigned timed;   /* and only timed */
     bool may_be_timed;
+    double began, apart; /* seconds of the clock; and of apart_seconds then */
 } graph __attribute__((tls_model("initial-exec")));
 
 /* A batch that begins takes a drain, and the session's way back. */
@@ -81,12 +85,14 @@ static void note_reading(struct gp_tally *t)
         t->kernel->reading = true;
 }
 
-/* Locked. */
-static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_money *money)
+/* Locked. `code`: the seconds to unpack the code of the kernel. */
+static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_money *money,
+                                  double code)
 {
     const bool known = t->cost.count > 0;
     const double launch = known ? t->cost.mean : limit_usual(GP_LIMIT_LAUNCH);
-    double most = fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
+    double most =
+        code + fmax(limit_predicts(GP_LIMIT_LAUNCH), known ? prediction_most(&t->cost) : 0);
     if (!gp_any_held())
         most += batch_by(limit_predicts) +
                 (t->worth.taken > 0 || chosen.rule.count > MANY_GROUPS) * batch_by(limit_usual);
@@ -96,7 +102,7 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
     if (is_new)
         most += limit_predicts(GP_LIMIT_KERNEL);
     struct gp_prices p = {.begins = is_new,
-                          .first = is_new ? limit_usual(GP_LIMIT_KERNEL) : 0,
+                          .first = code + (is_new ? limit_usual(GP_LIMIT_KERNEL) : 0),
                           .launch = launch + share,
                           .now = most,
                           .timing = limit_usual(timing_of(t))};
@@ -138,12 +144,12 @@ static bool keeps_batch(const struct gp_prices *p, const struct gp_money *money)
 }
 
 /* Locked. */
-static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, bool all,
-                             unsigned *skips)
+static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, double code,
+                             bool all, unsigned *skips)
 {
     if (t->kernel)
         t->kernel->launches++;
-    const struct gp_prices p = prices_of(t, money);
+    const struct gp_prices p = prices_of(t, money, code);
     enum gp_choice choice = GP_MEASURED;
     if (all)
         worth_count(&chosen.rule, &t->worth, 1, choice, &p);
@@ -173,7 +179,7 @@ static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, b
 static bool is_before_limit(const struct gp_tally *t, const struct gp_money *money, bool timed)
 {
     pthread_mutex_lock(&chosen.lock);
-    const struct gp_prices p = prices_of(t, money);
+    const struct gp_prices p = prices_of(t, money, 0);
     pthread_mutex_unlock(&chosen.lock);
     const double begins = gp_any_held() ? 0 : batch_by(limit_usual);
     return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + begins);
@@ -197,8 +203,10 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
         pthread_mutex_unlock(&chosen.lock);
     }
     const bool all = limit_takes_all();
+    const double code = all || timed ? 0 : kernel_reading_seconds(call->function);
     pthread_mutex_lock(&chosen.lock);
-    const enum gp_choice choice = timed ? choose_timed(t, &money) : choose(t, &money, all, skips);
+    const enum gp_choice choice =
+        timed ? choose_timed(t, &money) : choose(t, &money, code, all, skips);
     pthread_mutex_unlock(&chosen.lock);
     return choice;
 }
@@ -233,14 +241,65 @@ void within_limit_in_vain(struct gp_tally *t)
     pthread_mutex_unlock(&chosen.lock);
 }
 
-void within_limit_not_begun(struct gp_tally *t)
+/* Locked. */
+static void leave_out_measured(struct gp_tally *t)
 {
-    pthread_mutex_lock(&chosen.lock);
     if (t->worth.taken > 0)
-        worth_in_vain(&t->worth);
+        worth_left_out(&chosen.rule, &t->worth, limit_usual(GP_LIMIT_LAUNCH));
     if (t->kernel && !t->kernel->learned)
         t->kernel->begun = false;
+    graph.chosen -= graph.chosen > 0;
+}
+
+/* Locked. */
+static void leave_out_timed(struct gp_tally *t)
+{
+    worth_not_timed(&chosen.rule, &t->worth);
+    if (t->kernel && t->kernel->timed == 0)
+        t->kernel->reading = false;
+    graph.timed -= graph.timed > 0;
+}
+
+void within_limit_left_out(struct gp_tally *t, enum gp_choice choice)
+{
+    pthread_mutex_lock(&chosen.lock);
+    if (choice == GP_MEASURED)
+        leave_out_measured(t);
+    else
+        leave_out_timed(t);
     pthread_mutex_unlock(&chosen.lock);
+}
+
+bool gp_sampling_is_limited(void)
+{
+    return !limit_takes_all();
+}
+
+/* The price of its code. */
+static double reading_seconds(CUfunction function)
+{
+    return limit_takes_all() ? 0 : kernel_reading_seconds(function);
+}
+
+bool within_limit_permits_code(CUfunction function)
+{
+    const double code = reading_seconds(function);
+    if (code == 0)
+        return true;
+    const struct gp_money money = gp_any_held() ? limit_money_in_batch() : limit_money();
+    return code <= money.left;
+}
+
+bool within_limit_permits_code_for_time(CUfunction function)
+{
+    const double code = reading_seconds(function);
+    if (code == 0)
+        return true;
+    const struct gp_money money = limit_money();
+    pthread_mutex_lock(&chosen.lock);
+    const bool permitted = worth_reading(&chosen.rule, &money, code);
+    pthread_mutex_unlock(&chosen.lock);
+    return permitted;
 }
 
 static struct gp_tally *tally_of_worth(struct gp_worth *g)
@@ -353,9 +412,22 @@ void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_tim
     graph.chosen = graph.timed = 0;
 }
 
-/* The time of the launches that are measured is known by their records. */
-void gp_sampling_graph_ends(double seconds)
+/* Code has a price of its own, and start-up none. */
+static double apart_seconds(void)
 {
+    return gp_unpacked_seconds() + gp_added_parts().start_up;
+}
+
+void gp_sampling_graph_launches(void)
+{
+    graph.began = gp_clock_seconds();
+    graph.apart = apart_seconds();
+}
+
+/* The time of the launches that are measured is known by their records. */
+void gp_sampling_graph_ends(void)
+{
+    const double seconds = gp_clock_seconds() - graph.began - (apart_seconds() - graph.apart);
     const double of_launches =
         graph.chosen * limit_usual(GP_LIMIT_LAUNCH) + graph.timed * limit_usual(GP_LIMIT_TIMING);
     if (limit_is_set() && graph.chosen + graph.timed > 0 && graph.kernels > 0)

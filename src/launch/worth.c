@@ -295,6 +295,11 @@ static void count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches
     g->last = r->launches;
 }
 
+static double *on_timings_of(struct gp_worth_rule *r, const struct gp_worth *g)
+{
+    return g->timed < TIMED_FIRST ? &r->on_first_timings : &r->on_timings;
+}
+
 static void spend(struct gp_worth_rule *r, struct gp_worth *g, enum gp_choice choice,
                   const struct gp_prices *p)
 {
@@ -302,8 +307,10 @@ static void spend(struct gp_worth_rule *r, struct gp_worth *g, enum gp_choice ch
         r->on_firsts += p->first + p->launch;
         note_measured(g, true);
     }
-    if (choice == GP_ONLY_TIMED)
-        *(g->timed < TIMED_FIRST ? &r->on_first_timings : &r->on_timings) += p->timing;
+    if (choice == GP_ONLY_TIMED) {
+        *on_timings_of(r, g) += p->timing;
+        g->on_timing += p->timing;
+    }
 }
 
 void worth_count(struct gp_worth_rule *r, struct gp_worth *g, uint64_t launches,
@@ -322,6 +329,28 @@ void worth_in_vain(struct gp_worth *g)
 {
     if (--g->taken == 0)
         note_measured(g, false);
+}
+
+void worth_left_out(struct gp_worth_rule *r, struct gp_worth *g, double launch)
+{
+    worth_in_vain(g);
+    if (g->taken == 0)
+        r->on_firsts = fmax(0, r->on_firsts - g->beginning - launch);
+}
+
+void worth_not_timed(struct gp_worth_rule *r, struct gp_worth *g)
+{
+    double *on = on_timings_of(r, g);
+    *on = fmax(0, *on - g->on_timing);
+    g->on_timing = 0;
+}
+
+bool worth_reading(struct gp_worth_rule *r, const struct gp_money *money, double seconds)
+{
+    if (seconds > money->left || r->on_first_timings + seconds > FIRST_TIMING_PART * money->all)
+        return false;
+    r->on_first_timings += seconds;
+    return true;
 }
 
 /* The part of the money that is for first measurements: kernels that are rare, or new, are not
@@ -393,6 +422,7 @@ enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const s
 void worth_time(struct gp_worth_rule *r, struct gp_worth *g, double seconds)
 {
     g->timed++;
+    g->on_timing = 0;
     g->seconds += seconds;
     r->timed++;
     r->seconds += seconds;

@@ -161,6 +161,69 @@ has_values() {
     "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '~100.0%  0 of 18000  2.045 us'
 }
 
+# unpacking SECONDS: images of 80 MB take so long.
+unpacking() {
+    export UNPACK_NS
+    UNPACK_NS=$(awk -v seconds="$1" 'BEGIN { print int(seconds * 1e9 / (80 * 1024)) }')
+    preload=${preload/$programs\/libclock.so/$programs/libunpacking.so:$programs/libclock.so}
+}
+
+@test "code that takes too long to unpack is not read, and its kernels are timed without it" {
+    unpacking 0.4
+    # To load the two images takes 0.8 s, before the first launch; of 1 s there are 0.2 left.
+    limited 3% "$programs/limit_linked" 20000 packed:1500 dear:100
+    [ "$launches" -eq 9100 ]
+    local kernel
+    for kernel in dear_first dear_second scale_in_place; do
+        grep '"type":"launch"' "$profile" | grep "\"kernel\":\"$kernel" |
+            grep -q '"gpu__time_duration.sum":[0-9]' || { echo "$kernel"; return 1; }
+    done
+    ! has_values dear_first || false
+    ! has_values dear_second || false
+}
+
+@test "a kernel whose code takes too long to unpack is only timed" {
+    unpacking 0.4
+    limited 3% "$programs/limit_linked" 20000 dear:1100
+    grep '"type":"launch"' "$profile" | grep -q '"gpu__time_duration.sum":[0-9]'
+    ! has_values dear_first || false
+    awk -v spent="$spent" 'BEGIN { exit !(spent > 0.4 && spent < 0.6) }' # all but the load of the image
+}
+
+@test "of two kernels of a graph whose code takes long to unpack one is measured where there is no time for both" {
+    unpacking 1
+    # To load the images takes 2 s.
+    limited 3.3s "$programs/limit_linked" 20000 packed:600
+    [ "$measured" -ge 1 ]
+    awk -v spent="$spent" 'BEGIN { exit !(spent > 3 && spent < 3.5) }'
+}
+
+@test "branches that hang on code which takes too long to unpack: the graph is launched as it is" {
+    unpacking 0.4
+    limited 3% "$programs/limit_linked" 20000 wide:1500
+    [ "$launches" -eq 9000 ]
+    # Those that were chosen before their code was found to be too dear count among the others.
+    grep '"type":"passed_over","kernel":"dear_first"' "$profile.whole" | grep -q '"launches":3000,.*"added-limit"'
+    ! has_values dear_first || false
+    limited 10% "$programs/limit_linked" 20000 wide:3000
+    has_values dear_first
+}
+
+@test "code that takes long to unpack is read where there is the time to" {
+    unpacking 0.4
+    limited 10% "$programs/limit_linked" 20000 packed:3000 dear:100
+    has_values dear_first
+    has_values dear_second
+}
+
+@test "code that takes too long to unpack is not read to find where a launch beside held ones writes" {
+    unpacking 2
+    limited 3% "$programs/limit_linked" 20000 pieces:5000
+    [ "$measured" -ge 1 ]
+    has_values scale_in_place
+    awk -v spent="$spent" 'BEGIN { exit !(spent > 2 && spent < 3.5) }' # to load the image has taken 2 s
+}
+
 @test "threads share one limit" {
     # Short rests are real ones: a thread's time does not pass for others.
     limited 500ms "$programs/limit_linked" 200 threads:300

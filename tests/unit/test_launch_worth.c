@@ -689,6 +689,45 @@ static void a_launch_that_could_not_be_measured_stands_for_no_other(void **state
     assert_int_equal(relatives.measured, 0);
 }
 
+/* The money that was set aside for it is there for others. */
+static void a_launch_that_is_left_out_after_all_has_cost_nothing(void **state)
+{
+    struct gp_worth g = {0}, timed = {.timed = 5};
+    const struct gp_prices dear = {.first = 0.4, .launch = 0.01, .timing = 0.002};
+    (void)state;
+    worth_count(&rule, &g, 1, GP_MEASURED, &dear);
+    g.beginning = dear.first;
+    assert_float_equal(rule.on_firsts, 0.41, 1e-9);
+    worth_count(&rule, &g, 1, GP_ONLY_TIMED, &dear);
+    worth_count(&rule, &g, 1, GP_ONLY_TIMED, &dear);
+    worth_count(&rule, &timed, 1, GP_ONLY_TIMED, &dear);
+    assert_float_equal(rule.on_first_timings, 0.004, 1e-9);
+    worth_left_out(&rule, &g, dear.launch);
+    assert_float_equal(rule.on_firsts, 0, 1e-9);
+    assert_int_equal(g.taken, 0);
+    worth_not_timed(&rule, &g);
+    worth_not_timed(&rule, &g); /* of the second one all is back already */
+    assert_float_equal(rule.on_first_timings, 0, 1e-9);
+    worth_not_timed(&rule, &timed);
+    assert_float_equal(rule.on_timings, 0, 1e-9);
+    /* A time that is known stays paid. */
+    worth_count(&rule, &g, 1, GP_ONLY_TIMED, &dear);
+    worth_time(&rule, &g, 1e-5);
+    worth_not_timed(&rule, &g);
+    assert_float_equal(rule.on_first_timings, 0.002, 1e-9);
+}
+
+static void code_is_read_for_a_time_out_of_the_money_for_first_times(void **state)
+{
+    const struct gp_money money = {.all = 10, .left = 0.7}, little = {.all = 10, .left = 0.3};
+    (void)state;
+    assert_true(worth_reading(&rule, &money, 0.6));
+    assert_false(worth_reading(&rule, &money, 0.6)); /* a tenth is for first times */
+    assert_false(worth_reading(&rule, &little, 0.35));
+    assert_true(worth_reading(&rule, &little, 0.25));
+    assert_float_equal(rule.on_first_timings, 0.85, 1e-9);
+}
+
 /* Grids from 10 to 200 blocks: one was measured, and few others would be for any money. */
 static void beside_others_no_grid_is_wanted(void **state)
 {
@@ -728,6 +767,8 @@ int main(void)
         cmocka_unit_test_setup(grids_far_from_others_are_measured, start),
         cmocka_unit_test_setup(a_grid_far_from_all_known_ones_comes_first, start),
         cmocka_unit_test_setup(a_launch_that_could_not_be_measured_stands_for_no_other, start),
+        cmocka_unit_test_setup(a_launch_that_is_left_out_after_all_has_cost_nothing, start),
+        cmocka_unit_test_setup(code_is_read_for_a_time_out_of_the_money_for_first_times, start),
         cmocka_unit_test_setup(beside_others_no_grid_is_wanted, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

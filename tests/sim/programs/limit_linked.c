@@ -2,25 +2,32 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * launches, `various` of one with two kernels, `threads` of four threads, each in a stream of its
- * own; `anew` gives the context up, and begins with another one, COUNT times. `waiting` are COUNT
- * kernels in contexts of their own that end once all else is launched. At the end a digest shows
- * all memory.
+ * launches, `various` of one with two kernels, `packed` of one with three, of which two are in
+ * images that take long to unpack, `wide` with the same side by side, `dear` of one of these,
+ * `pieces` on pieces of an allocation, with some of a dear kernel, `threads` of four threads, each
+ * in a stream of its own; `anew` gives the context up, and begins with another one, COUNT times.
+ * `waiting` are COUNT kernels in contexts of their own that end once all else is launched. At the
+ * end a digest shows all memory.
  */
 #include <pthread.h>
 #include <time.h>
 
 #include "programs/linked.h"
+#include "programs/nodes.h"
+#include "programs/packed.h"
 #include "programs/snippets.h"
 
 #define ELEMENTS 4096u
 #define THREADS 4
 #define NODES 6
 #define MOST_WAITING 4
+#define UNPACKED ((size_t)80 << 20) /* more than is kept of images */
 
 static struct gpu gpu;
 static struct work w = {.gpu = &gpu};
 static unsigned rest_us;
+
+static CUmodule packed[2]; /* with a kernel each that no other module has */
 
 static struct waiting {
     CUcontext context;
@@ -47,6 +54,14 @@ static void show(const char *name, CUdeviceptr p)
     static float host[ELEMENTS];
     download(&w, host, p, sizeof(host));
     printf("%s: digest %08x\n", name, digest(host, sizeof(host)));
+}
+
+static void scale_by(CUfunction function, CUdeviceptr p, unsigned grid, CUstream stream)
+{
+    unsigned n = ELEMENTS;
+    float factor = 0.5f;
+    void *params[] = {&p, &n, &factor};
+    MUST(gpu.LaunchKernel(function, grid, 1, 1, 128, 1, 1, 0, stream, params, NULL));
 }
 
 static void scale(CUdeviceptr p, unsigned grid, CUstream stream)
@@ -96,25 +111,50 @@ static void run_threads(unsigned count)
         show("thread", of[i].p);
 }
 
-/* Kernels of several names where `various`. */
-static void run_graph(unsigned count, CUdeviceptr p, bool various)
+static CUfunction dear(unsigned i)
 {
-    const char *const names[] = {"scale_in_place", "ordinary"};
+    static const struct gpusim_image_kernel kernels[] = {{"dear_first=scale_in_place", 10, 0, 0},
+                                                         {"dear_second=scale_in_place", 10, 0, 0}};
+    CUfunction function;
+    if (!packed[i]) {
+        size_t bytes;
+        void *cubin = gpusim_image_build(&kernels[i], 1, NULL, 0, &bytes);
+        void *image = cubin ? packed_image(cubin, bytes, UNPACKED) : NULL;
+        expect(image != NULL, "packed");
+        MUST(gpu.ModuleLoadData(&packed[i], image));
+        free(image);
+        free(cubin);
+    }
+    MUST(gpu.ModuleGetFunction(&function, packed[i], i ? "dear_second" : "dear_first"));
+    return function;
+}
+
+/* One of the kernels in the graph: of one name, or of several. */
+static CUfunction node_of(const char *word, unsigned i)
+{
+    CUfunction function;
+    if (*word == 'p' && i % 3 < 2)
+        return dear(i % 3);
+    MUST(gpu.ModuleGetFunction(&function, w.module,
+                               *word == 'v' && i % 2 ? "ordinary" : "scale_in_place"));
+    return function;
+}
+
+static void run_graph(unsigned count, CUdeviceptr p, const char *word)
+{
     CUgraph graph;
     CUgraphExec exec;
     CUstream stream;
-    CUfunction function;
     unsigned n = ELEMENTS;
     float factor = 0.5f;
     void *params[] = {&p, &n, &factor};
-    MUST(gpu.ModuleGetFunction(&function, w.module, "scale_in_place"));
+    CUfunction functions[NODES];
+    for (unsigned i = 0; i < NODES; i++)
+        functions[i] = node_of(word, i);
     MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    for (unsigned i = 0; i < NODES; i++) {
-        if (various)
-            MUST(gpu.ModuleGetFunction(&function, w.module, names[i % 2]));
-        MUST(gpu.LaunchKernel(function, 1 + i, 1, 1, 128, 1, 1, 0, stream, params, NULL));
-    }
+    for (unsigned i = 0; i < NODES; i++)
+        MUST(gpu.LaunchKernel(functions[i], 1 + i, 1, 1, 128, 1, 1, 0, stream, params, NULL));
     MUST(gpu.StreamEndCapture(stream, &graph));
     MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
     for (unsigned i = 0; i < count; i++) {
@@ -125,6 +165,31 @@ static void run_graph(unsigned count, CUdeviceptr p, bool various)
     MUST(gpu.GraphExecDestroy(exec));
     MUST(gpu.GraphDestroy(graph));
     MUST(gpu.StreamDestroy(stream));
+}
+
+/* No node waits for another one: more branches than are launched apart. */
+static void run_wide_graph(unsigned count, CUdeviceptr p)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node;
+    unsigned n = ELEMENTS / NODES;
+    float factor = 0.5f;
+    MUST(cuGraphCreate(&graph, 0));
+    for (unsigned i = 0; i < NODES; i++) {
+        CUdeviceptr part = p + (size_t)i * n * sizeof(float);
+        void *params[] = {&part, &n, &factor};
+        const CUDA_KERNEL_NODE_PARAMS node_params = kernel_node(node_of("p", i), 1, 128, params);
+        MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &node_params));
+    }
+    MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned i = 0; i < count; i++) {
+        MUST(gpu.GraphLaunch(exec, NULL));
+        rest();
+    }
+    MUST(gpu.CtxSynchronize());
+    MUST(gpu.GraphExecDestroy(exec));
+    MUST(gpu.GraphDestroy(graph));
 }
 
 /* Each in a context of its own. */
@@ -161,6 +226,23 @@ static void end_waiting(void)
     }
 }
 
+/* Launches on pieces of one allocation, with one of a dear kernel behind each ten. */
+static void run_on_pieces(unsigned count)
+{
+    const unsigned pieces = 24, bytes = 1 << 19;
+    const CUdeviceptr all = allocate(&w, (size_t)pieces * bytes);
+    MUST(gpu.MemsetD32(all, 0x3f800000u, (size_t)pieces * bytes / 4));
+    for (unsigned i = 0; i < count; i++) {
+        const CUdeviceptr piece = all + (size_t)(i % pieces) * bytes;
+        if (i % 11 == 10)
+            scale_by(dear(0), piece, 8, NULL);
+        else
+            scale(piece, 8, NULL);
+        rest();
+    }
+    show("pieces", all);
+}
+
 static CUdeviceptr begin(void)
 {
     snippets_open(&w);
@@ -171,6 +253,7 @@ static CUdeviceptr begin(void)
 
 static CUdeviceptr begin_anew(CUdeviceptr p)
 {
+    memset(packed, 0, sizeof(packed));
     MUST(gpu.CtxSynchronize());
     show("memory", p);
     MUST(cuDevicePrimaryCtxReset(0));
@@ -188,8 +271,13 @@ int main(int argc, char **argv)
         expect(sscanf(argv[i], "%15[a-z]:%u", word, &count) == 2, argv[i]);
         if (strcmp(word, "threads") == 0)
             run_threads(count);
-        else if (strcmp(word, "graph") == 0 || strcmp(word, "various") == 0)
-            run_graph(count, p, *word == 'v');
+        else if (strcmp(word, "graph") == 0 || strcmp(word, "various") == 0 ||
+                 strcmp(word, "packed") == 0)
+            run_graph(count, p, word);
+        else if (strcmp(word, "wide") == 0)
+            run_wide_graph(count, p);
+        else if (strcmp(word, "pieces") == 0)
+            run_on_pieces(count);
         else if (strcmp(word, "waiting") == 0)
             for (unsigned n = 0; n < count; n++)
                 launch_waiting();
@@ -198,7 +286,9 @@ int main(int argc, char **argv)
                 p = begin_anew(p);
         else
             for (unsigned n = 0; n < count; n++) {
-                if (word[0] == 'r' && n % 101 < 100)
+                if (word[0] == 'd')
+                    scale_by(dear(0), p, 8, NULL);
+                else if (word[0] == 'r' && n % 101 < 100)
                     add(p);
                 else
                     scale(p, word[0] == 'a' ? 1 + n : 8, NULL);
