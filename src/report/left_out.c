@@ -131,23 +131,47 @@ double gp_left_out_total(const struct gp_group *g, size_t duration)
     return stat->sum + (rest > 0 ? rest * gp_left_out_seconds(g, duration) : 0);
 }
 
+/* A time in doubt stands for other launches only where there is no other. */
+static bool is_sure(const struct gp_group *g, size_t duration)
+{
+    return g->stats[duration].count > 0 && !g->only_doubtful;
+}
+
+static bool any_sure(const struct gp_group *const *groups, size_t count, size_t duration)
+{
+    bool any = false;
+    for (size_t i = 0; i < count && !any; i++)
+        any = is_sure(groups[i], duration);
+    return any;
+}
+
+/* Far outside of the grids a law may end below 0. A time in doubt may be too long, and is not too
+ * short. */
+static double mean_by_law(const struct gp_law *law, const struct gp_group *g, size_t duration)
+{
+    const double value = gp_law_value(law, gp_blocks_of(g->launch.grid));
+    if (!(value >= 0))
+        return NAN;
+    return g->stats[duration].count > 0 ? fmin(value, gp_left_out_seconds(g, duration)) : value;
+}
+
 bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,
                        size_t duration)
 {
     struct gp_law_point *points = calloc(count + 1, sizeof(*points));
+    const bool only_sure = any_sure(groups, count, duration);
     size_t known = 0;
     if (!points)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (groups[i]->stats[duration].count > 0)
+        if (groups[i]->stats[duration].count > 0 && (!only_sure || is_sure(groups[i], duration)))
             points[known++] = (struct gp_law_point){gp_blocks_of(groups[i]->launch.grid),
                                                     gp_left_out_seconds(groups[i], duration)};
     const struct gp_law law = gp_law_find(points, known);
     for (size_t i = 0; i < count; i++) {
-        const double value = gp_left_out_is(groups[i], duration)
-                                 ? gp_law_value(&law, gp_blocks_of(groups[i]->launch.grid))
-                                 : NAN;
-        means[i] = value >= 0 ? value : NAN; /* far outside of the grids a law may end below 0 */
+        const bool asks =
+            gp_left_out_is(groups[i], duration) || (only_sure && groups[i]->only_doubtful);
+        means[i] = asks ? mean_by_law(&law, groups[i], duration) : NAN;
     }
     free(points);
     return true;

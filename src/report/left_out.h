@@ -20,9 +20,9 @@ double gp_left_out_seconds(const struct gp_group *g, size_t duration);
 /* The seconds of all launches of a group, some of which were timed. */
 double gp_left_out_total(const struct gp_group *g, size_t duration);
 
-/* The mean seconds of each group that was left out, by the law of the groups with times; NAN for
- * the other groups, and where no law is known. `means` has an entry for each group. False when out
- * of memory. */
+/* The mean seconds of launches that were not timed, of each group that was left out, or whose time
+ * is in doubt, by the law of the groups with other times; NAN for the other groups, and where no
+ * law is known. `means` has an entry for each group. False when out of memory. */
 bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,
                        size_t duration);
 

@@ -126,8 +126,8 @@ static void merge_group(struct gp_row *row, const struct gp_group *group,
 }
 
 /* The time of each group, and of the row. Where no launch of a group was timed, as it was left out
- * by choice, its time follows from the groups' blocks; of others it is that of as many launches of
- * the row. False when out of memory. */
+ * by choice, or only one whose time is in doubt, its time follows from the groups' blocks; of
+ * others it is that of as many launches of the row. False when out of memory. */
 static bool find_seconds(struct gp_rows *r, struct gp_row *row)
 {
     double *seconds = r->group_seconds + row->first_group;
@@ -141,10 +141,9 @@ static bool find_seconds(struct gp_rows *r, struct gp_row *row)
     for (size_t i = 0; i < row->grids; i++) {
         const struct gp_stat *own = &groups[i]->stats[d];
         const double launches = (double)groups[i]->launches;
-        if (own->count > 0)
-            seconds[i] = gp_left_out_total(groups[i], d);
-        else
-            seconds[i] *= launches;
+        seconds[i] = isfinite(seconds[i])
+                         ? own->sum + fmax(0, launches - (double)own->count) * seconds[i]
+                         : gp_left_out_total(groups[i], d);
         if (isfinite(seconds[i])) {
             sum += seconds[i];
             known += launches;

@@ -458,6 +458,36 @@ static void first_launches_of_two_processes_stand_for_themselves(void **state)
     gp_metrics_close(m);
 }
 
+/* A first launch of 5 ms, by the host, is no example for 1000 others where other grids have times.
+ */
+static void a_time_in_doubt_stands_for_no_other_launch(void **state)
+{
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    struct gp_summary *s = gp_summary_new(m);
+    gp_summary_device(s, &h200);
+    for (unsigned i = 0; i < 3; i++) {
+        struct gp_counter counter = {"gpu__time_duration.sum", i ? 2000 : 5000000, GP_NO_REASON};
+        const struct gp_record l = {.kernel = "k",
+                                    .grid = {8 + i, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .passes = 1,
+                                    .doubt_ms = i ? 0 : 4.99,
+                                    .counter_count = 1,
+                                    .counters = &counter};
+        struct gp_count count = {
+            .kernel = "k", .grid = {8 + i, 1, 1}, .block = {32, 1, 1}, .launches = 1001};
+        gp_summary_launch(s, &l);
+        gp_summary_count(s, &count);
+    }
+    struct gp_rows rows;
+    assert_true(gp_rows_make(&rows, s));
+    assert_float_equal(rows.rows[0].seconds, 5e-3 + 1000 * 2e-6 + 2 * 1001 * 2e-6, 1e-9);
+    gp_rows_free(&rows);
+    gp_summary_free(s);
+    gp_metrics_close(m);
+}
+
 static void counts_say_how_many_launches_there_were(void **state)
 {
     (void)state;
@@ -1551,6 +1581,7 @@ int main(void)
         cmocka_unit_test(extents_are_short),
         cmocka_unit_test(launches_are_folded_into_groups),
         cmocka_unit_test(times_in_doubt_give_way_to_others),
+        cmocka_unit_test(a_time_in_doubt_stands_for_no_other_launch),
         cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(an_interval_wider_than_the_mean_is_no_number),

@@ -163,13 +163,37 @@ static void test_nearest(void **state)
     assert_int_equal(gp_left_out_stands_for(groups, count, 2), 2);
 }
 
+static void add_timed(unsigned blocks, double seconds, bool in_doubt)
+{
+    *add(blocks, 100) = (struct gp_stat){.count = 1, .sum = seconds};
+    of[count - 1].only_doubtful = in_doubt;
+}
+
+static void test_doubt(void **state)
+{
+    double means[6];
+    (void)state;
+    add_timed(1, 2e-6, true);
+    add_timed(10, 5e-3, true);
+    add(20, 100);
+    add_timed(11, 3e-6, false);
+    assert_true(gp_left_out_times(means, groups, count, 0));
+    assert_true(isnan(means[0]) && isnan(means[1])); /* one grid says nothing of others */
+    add_timed(12, 3e-6, false);
+    assert_true(gp_left_out_times(means, groups, count, 0));
+    assert_in_range(1e9 * means[0], 1999, 2001); /* it took no longer */
+    assert_in_range(1e9 * means[1], 2999, 3001);
+    assert_in_range(1e9 * means[2], 2999, 3001);
+    assert_true(isnan(means[3]) && isnan(means[4]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_amount, start),  cmocka_unit_test_setup(test_ratio, start),
         cmocka_unit_test_setup(test_far, start),     cmocka_unit_test_setup(test_below_zero, start),
         cmocka_unit_test_setup(test_one, start),     cmocka_unit_test_setup(test_reasons, start),
-        cmocka_unit_test_setup(test_nearest, start),
+        cmocka_unit_test_setup(test_nearest, start), cmocka_unit_test_setup(test_doubt, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
