@@ -214,7 +214,7 @@ static const double *find_measured(struct gp_range_collection *c, const struct g
 static bool takes_work_for_identity(struct gp_range_collection *c, struct gp_member *m)
 {
     m->own = m->fingerprint;
-    m->by_work = m->questions && c->list.check_count == GP_ALL_CHECKS &&
+    m->by_work = m->questions && c->base.facts.session && c->list.check_count == GP_ALL_CHECKS &&
                  !recall_find(c->recall, &m->fingerprint) &&
                  recall_same_work(c->recall, &m->kind, &m->fingerprint);
     return m->by_work;
@@ -225,7 +225,17 @@ static void takes_own_identity(struct gp_range_collection *c, struct gp_member *
 {
     m->fingerprint = m->own;
     m->by_work = false;
+    recall_compared(c->recall, &m->kind, true);
     recall_found(c->recall, &m->kind, &m->fingerprint, false);
+}
+
+/* The launch is like none: it is to be measured. */
+static void lose(struct gp_range_collection *c, struct gp_member *m)
+{
+    m->like = NULL;
+    if (m->by_work)
+        takes_own_identity(c, m);
+    gp_launch_move(&m->state, GP_LAUNCH_LOSE);
 }
 
 void likeness_find(struct gp_range_collection *c, struct gp_member *m)
@@ -233,7 +243,8 @@ void likeness_find(struct gp_range_collection *c, struct gp_member *m)
     m->identity = GP_FOUND_IDENTITY;
     if (m->run.when == GP_RUN_LATER) {
         const bool found = takes_work_for_identity(c, m) || is_found_in_batch(c, m);
-        recall_compared(c->recall, &m->kind, !found);
+        if (!m->by_work) /* else the hardware says whether it is new */
+            recall_compared(c->recall, &m->kind, !found);
         /* Unless the hardware says no. */
         recall_found(c->recall, &m->kind, &m->fingerprint, true);
         gp_launch_move(&m->state, found ? GP_LAUNCH_FIND : GP_LAUNCH_FIND_NONE);
@@ -369,6 +380,8 @@ static void confirm(struct gp_range_collection *c, struct gp_member *m, const do
                     const struct gp_member *other)
 {
     m->like = other;
+    if (m->by_work)
+        recall_compared(c->recall, &m->kind, false);
     if (!other)
         values_take_row(c, m, row);
     gp_launch_move(&m->state, other ? GP_LAUNCH_CONFIRM_MEMBER : GP_LAUNCH_CONFIRM);
@@ -423,9 +436,7 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
         recall_found(c->recall, &m->kind, &m->fingerprint, false);
     }
     if (!row) {
-        if (m->by_work)
-            takes_own_identity(c, m);
-        gp_launch_move(&m->state, GP_LAUNCH_LOSE);
+        lose(c, m);
         return;
     }
     confirm(c, m, row, other);
@@ -506,14 +517,15 @@ static void judge_without_hardware(struct gp_range_collection *c)
         struct gp_member *m = b->members[i];
         if (!launch_awaits_hardware(m->state))
             continue;
-        const double *row =
-            m->state == GP_LAUNCH_ALIKE ? recall_find(c->recall, &m->fingerprint) : NULL;
+        const double *row = m->state == GP_LAUNCH_ALIKE && !m->by_work
+                                ? recall_find(c->recall, &m->fingerprint)
+                                : NULL;
         m->bundle = 0;
         m->hardware_lost = c->no_session;
         if (row)
             confirm(c, m, row, NULL);
         else
-            gp_launch_move(&m->state, GP_LAUNCH_LOSE);
+            lose(c, m);
     }
     b->bundle_count = 0;
 }
@@ -550,8 +562,7 @@ static void take_from(struct gp_range_collection *c, struct gp_member *m)
     } else if (shares) {
         deny(c, m);
     } else {
-        m->like = NULL;
-        gp_launch_move(&m->state, GP_LAUNCH_LOSE);
+        lose(c, m);
     }
 }
 
