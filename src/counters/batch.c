@@ -360,15 +360,22 @@ static void share_all(struct gp_batch *b, const struct gp_share_facts *facts, bo
     }
 }
 
+/* Whose counts depend on time: beside these a launch that was not what it was taken for would not
+ * show in the sum. */
+static bool asks(const struct gp_member *m)
+{
+    return m->questions > 0;
+}
+
 /* Ranges of bundles, and of blanks. */
 static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_share_facts *facts)
 {
-    unsigned together = 0, blanks = 0, parts = 0;
+    unsigned together[2] = {0, 0}, bundles = 0, blanks = 0, parts = 0;
     for (unsigned i = 0; i < b->count; i++) {
         const struct gp_member *m = b->members[i];
         if (!facts[i].counted || m->share != GP_TOGETHER)
             continue;
-        together++;
+        together[asks(m)]++;
         parts += m->run.in_parts;
         bool known = m->run.in_parts || facts[i].blank_known;
         for (unsigned k = 0; k < i && !known; k++)
@@ -376,24 +383,21 @@ static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_sh
                     b->members[k]->run.layout == m->run.layout;
         blanks += !known;
     }
-    const unsigned bundles = (together + GP_MOST_TOGETHER - 1) / GP_MOST_TOGETHER;
+    for (int asking = 0; asking < 2; asking++)
+        bundles += (together[asking] + GP_MOST_TOGETHER - 1) / GP_MOST_TOGETHER;
     return bundles + blanks + (parts < bundles ? parts : bundles);
 }
 
-void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share,
-                 unsigned ranges)
+static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts, bool asking)
 {
+    const unsigned first = b->bundle_count + 1;
     struct gp_member *last = NULL;
     unsigned together = 0;
-    b->bundle_count = 0;
-    share_all(b, facts, may_share, b->count);
-    const unsigned shared = count_shared_ranges(b, facts);
-    share_all(b, facts, may_share, shared < ranges / 2 ? ranges - shared : (ranges + 1) / 2);
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
-        if (!facts[i].counted || m->share != GP_TOGETHER)
+        if (!facts[i].counted || m->share != GP_TOGETHER || asks(m) != asking)
             continue;
-        bundle(b, m, 1 + together++ / GP_MOST_TOGETHER);
+        bundle(b, m, first + together++ / GP_MOST_TOGETHER);
         last = m;
     }
     /* A range for one launch is as good for it alone. */
@@ -402,6 +406,17 @@ void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool ma
         last->bundle = 0;
         b->bundle_count--;
     }
+}
+
+void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share,
+                 unsigned ranges)
+{
+    b->bundle_count = 0;
+    share_all(b, facts, may_share, b->count);
+    const unsigned shared = count_shared_ranges(b, facts);
+    share_all(b, facts, may_share, shared < ranges / 2 ? ranges - shared : (ranges + 1) / 2);
+    bundle_those(b, facts, false);
+    bundle_those(b, facts, true);
 }
 
 bool batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)

@@ -28,9 +28,9 @@
  * 0.1 ms. A launch takes one when it is counted, or its bundle does; where none is left launches
  * are counted in another round. */
 #define GP_MOST_RANGES 68
-/* Launches in one range. */
+/* Launches in one range. One more bundle of each kind need not be full. */
 #define GP_MOST_TOGETHER 16u
-#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER)
+#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER + 1)
 
 /* The fingerprint of a launch: its kernel, and a hash of its shape and of the counts of each of its
  * instructions. */

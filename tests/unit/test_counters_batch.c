@@ -20,6 +20,7 @@ static struct gp_batch batch;
 /* A batch, a letter for each launch; the letter is its fingerprint. Capitals were assumed, others
  * compared. '-': not compared; '.': it is not to be counted; '!' behind a launch: alone in any
  * case;
+ * '*': it asks, so its counts depend on time;
  * '?': its fingerprint does not tell all; '~': its copy has another layout; '/': it
  * cannot share a range, unless ':' follows: its copy is in parts. */
 struct row {
@@ -48,6 +49,8 @@ static const struct row rows[] = {
     {"others do not count", ".X.X.", "x", "-a-a-"},
     {"a bundle is full", "XXXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaabb"},
     {"and one that is left over is alone", "XXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaa1"},
+    {"launches that ask are in bundles of their own", "XY*XY*XY*", "xy", "ababab"},
+    {"a single one is alone", "XY*X", "xy", "a1a"},
 };
 
 static const struct {
@@ -56,6 +59,7 @@ static const struct {
 } rows_of_few[] = {
     {{"without a range launches wait", "-----", "", "11222"}, 2},
     {{"bundles and blanks have theirs first", "---XXX", "x", "112aaa"}, 4},
+    {{"bundles of both kinds have theirs", "------XY*XY*", "xy", "111112abab"}, 8},
     {{"copies in parts need no blank of a layout", "---X/:X/:X/:", "x", "112aaa"}, 4},
     {{"launches like those that wait do, too", "---xxxxxx", "", "122222222"}, 2},
     {{"others do not", "---XX-", "x", "112aa2"}, 4},
@@ -92,6 +96,8 @@ static void read_batch(const struct row *row)
         struct gp_member *m = &members[batch.count ? batch.count - 1 : 0];
         if (*at == '!')
             m->round = 1;
+        else if (*at == '*')
+            m->questions = 1;
         else if (*at == '?')
             facts[batch.count - 1].complete = false;
         else if (*at == '~')
