@@ -74,10 +74,23 @@ bool held_copy_has_room(const struct gp_snapshot *s)
            s->final.arena.device_size >= of_others + s->reached.needed;
 }
 
+/* As much as there are copies, or as there may be, from the first one on: to make gigabytes of room
+ * anew for each launch takes tens of milliseconds. Where that is not to be had it is not asked for
+ * again. */
+static bool lend_all(struct gp_snapshot *s, uint64_t needed, uint64_t most)
+{
+    const uint64_t all = most < s->arena.device_size ? most : s->arena.device_size;
+    const uint64_t short_of = s->versions.short_of;
+    if (needed > all || (short_of && all >= short_of))
+        return false;
+    if (lend(s, all))
+        return true;
+    s->versions.short_of = all;
+    return false;
+}
+
 /* In the drain there may be no room any more for the memory that the copy replaces. Of divided
- * memory all copies replace some at once: so it is as much as there are copies, or as there may be,
- * from the first one on. To make gigabytes of room anew for each launch takes tens of milliseconds.
- */
+ * memory all copies replace some at once. */
 static bool lend_room(struct gp_snapshot *s)
 {
     const uint64_t needed = s->versions.bytes + s->reached.needed;
@@ -85,11 +98,12 @@ static bool lend_room(struct gp_snapshot *s)
     if (!s->divided_count)
         return final_lend(&s->final, &s->arena, s->reached.needed, &why) &&
                !s->final.arena.host_size;
+    if (s->final.arena.host_size)
+        final_release(&s->final);
     if (needed <= s->final.arena.device_size)
-        return !s->final.arena.host_size;
+        return true;
     const uint64_t most = arena_most(&s->final.arena, &s->arena);
-    const uint64_t all = most < s->arena.device_size ? most : s->arena.device_size;
-    return needed <= all ? lend(s, all) : needed <= most && lend(s, needed);
+    return lend_all(s, needed, most) || (needed <= most && lend(s, needed));
 }
 
 struct gp_held_copy *gp_snapshot_hold(struct gp_snapshot *s)

@@ -677,6 +677,7 @@ struct gp_versions {
         *log; /* the copies of launches, in order, until no copy is held any more */
     size_t log_count, log_capacity, most; /* most: 0 as yet */
     uint64_t bytes;                       /* of room that the present contents may need */
+    uint64_t short_of;                    /* there was no room for so many at once; 0: as yet */
     uint64_t order;                       /* of the last one */
     struct gp_version_run *runs;
     size_t run_count;

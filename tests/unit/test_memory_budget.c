@@ -42,8 +42,11 @@ static CUresult fake_free(CUdeviceptr address)
     return CUDA_SUCCESS;
 }
 
+static unsigned host_allocations;
+
 static CUresult fake_host_alloc(void **memory, size_t bytes, unsigned flags)
 {
+    host_allocations++;
     (void)bytes;
     (void)flags;
     *memory = (void *)(uintptr_t)0x600000000000;
@@ -429,7 +432,8 @@ static uint64_t sizes_taken[MOST_ALLOCATIONS];
 
 static CUresult fake_take(CUdeviceptr *address, size_t bytes)
 {
-    if (bytes > device_free || allocations + 1 >= MOST_ALLOCATIONS)
+    if (bytes > device_free || allocations + 1 >= MOST_ALLOCATIONS ||
+        (most_in_one_piece && bytes > most_in_one_piece))
         return CUDA_ERROR_OUT_OF_MEMORY;
     device_free -= bytes;
     sizes_taken[++allocations] = bytes;
@@ -463,32 +467,73 @@ static unsigned hold_batch(struct gp_snapshot *s, uint64_t bytes)
     return count;
 }
 
-/* The copies take more than half of the budget. */
-static void room_for_present_contents_is_made_once(void **state)
+static struct gp_divided memory = {.start = GB, .end = 9 * GB, .first = GB};
+static struct gp_divided *divided[] = {&memory};
+
+/* Room for copies, which takes more than half of the budget. */
+static struct gp_snapshot begin_holding(void)
 {
-    struct gp_divided memory = {.start = GB, .end = 9 * GB, .first = GB};
-    struct gp_divided *list[] = {&memory};
-    struct gp_snapshot s = {.arena = {.for_many = true}, .divided = list, .divided_count = 1};
+    struct gp_snapshot s = {.arena = {.for_many = true}, .divided = divided, .divided_count = 1};
     struct gp_reason why;
     bool moved;
-    (void)state;
     gp_cuda.cuMemAlloc_v2 = fake_take;
     gp_cuda.cuMemFree_v2 = fake_give_back;
     allocations = 0;
     device_free = 40 * GB;
-    assert_true(gp_budget_set("10G"));
+    most_in_one_piece = 0;
+    assert_true(gp_budget_set("25%")); /* 10 GB, and some of the host's */
     assert_true(arena_reserve(&s.arena, &s.final.arena, 400 * MB, &moved, &why));
     assert_true(s.arena.device_size > 6 * GB);
+    return s;
+}
+
+static void end_holding(struct gp_snapshot *s)
+{
+    most_in_one_piece = 0;
+    versions_free(s);
+    final_free(&s->final, true);
+    arena_free(&s->arena);
+}
+
+static void room_for_present_contents_is_made_once(void **state)
+{
+    struct gp_snapshot s = begin_holding();
     const unsigned before = allocations;
     const unsigned held = hold_batch(&s, 400 * MB);
+    (void)state;
     assert_in_range(held, 8, 63);
     assert_int_equal(hold_batch(&s, 400 * MB), held);
     assert_in_range(allocations - before, 1, 2);
     assert_true(s.final.arena.device_size <= s.arena.device_size);
     assert_true(s.final.arena.device_size + s.arena.device_size <= 10 * GB);
-    versions_free(&s);
-    final_free(&s.final, true);
-    arena_free(&s.arena);
+    end_holding(&s);
+}
+
+/* Page-locked memory takes seconds for gigabytes, so it is not asked for at each launch. */
+static void where_all_room_is_not_to_be_had_some_is(void **state)
+{
+    struct gp_snapshot s = begin_holding();
+    (void)state;
+    most_in_one_piece = 500 * MB;
+    host_allocations = 0;
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(hold_batch(&s, 300 * MB), 1);
+    assert_in_range(host_allocations, 0, 1 + 10); /* for the second of each batch */
+    end_holding(&s);
+}
+
+/* Of a launch that was larger than the device's part. */
+static void room_on_the_host_is_not_in_the_way_for_ever(void **state)
+{
+    struct gp_snapshot s = begin_holding();
+    struct gp_reason why;
+    (void)state;
+    const uint64_t most = arena_most(&s.final.arena, &s.arena);
+    assert_true(final_lend(&s.final, &s.arena, most + 16 * MB, &why));
+    assert_true(s.final.arena.host_size > 0 && s.final.arena.device_size > 800 * MB);
+    hold_batch(&s, 400 * MB);
+    assert_in_range(hold_batch(&s, 400 * MB), 8, 63);
+    end_holding(&s);
 }
 
 int main(void)
@@ -511,6 +556,8 @@ int main(void)
         TEST(readable_memory_is_distinguished_from_other_addresses),
         TEST(no_more_than_so_many_figures_are_kept),
         TEST(room_for_present_contents_is_made_once),
+        TEST(where_all_room_is_not_to_be_had_some_is),
+        TEST(room_on_the_host_is_not_in_the_way_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
