@@ -30,6 +30,7 @@ void divide_begin(struct gp_snapshot *s)
         s->divided[i]->reached = false;
     s->divided_count = 0;
     s->addresses.count = 0;
+    s->addresses.kernel = s->addresses.work = s->addresses.shape = 0; /* no launch's, as yet */
     s->plan.count = s->led.count = 0;
     s->divides = s->saves_parts = s->saves_whole = s->saves_wide = s->leads_known = s->parts_known =
         s->near_will_do = s->verified = false;

@@ -104,10 +104,14 @@ static struct gp_kernel_writes *make_kernel(struct gp_learned *l, uint64_t kerne
     return NULL;
 }
 
-/* The kernel; to make one may be to forget all others. */
+/* The kernel; to make one may be to forget all others. A copy of the program's has none, nor has a
+ * launch of which no parts are saved. */
 static struct gp_kernel_writes *make_all(struct gp_learned *l, const struct gp_addresses *a,
                                          struct gp_work_writes **shape, struct gp_work_writes **w)
 {
+    *shape = *w = NULL;
+    if (!a->kernel)
+        return NULL;
     make_work(l, a->shape);
     *w = make_work(l, a->work);
     *shape = find_work(l, a->shape);

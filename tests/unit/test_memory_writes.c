@@ -221,6 +221,20 @@ static void test_a_kernel_that_wrote_elsewhere_becomes_tame_again(void **state)
     assert_int_equal(launches_until_tame(a, &l), 16);
 }
 
+/* Copies of the program, and launches that save no parts. */
+static void test_nothing_is_learned_of_what_is_no_launch(void **state)
+{
+    struct all *a = *state;
+    static struct gp_snapshot s;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 64 * MB);
+    s.addresses = l;
+    divide_begin(&s);
+    learn(a, &s.addresses, 0, MB);
+    writes_seen(&a->learned, &s.addresses, true);
+    assert_null(a->learned.works);
+    assert_null(a->learned.kernels);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, make, drop)
@@ -233,6 +247,7 @@ int main(void)
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),
+        TEST(test_nothing_is_learned_of_what_is_no_launch),
     };
     return cmocka_run_group_tests_name("memory/writes", tests, NULL, NULL);
 }
