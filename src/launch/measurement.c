@@ -128,5 +128,6 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
                         m->context->collection->facts.session;
     reach.writes_anywhere = writes == GP_WRITES_ANYWHERE;
     reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS;
+    reach.writes_by_order = writes == GP_WRITES_BY_ORDER;
     return reach;
 }

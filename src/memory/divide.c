@@ -199,6 +199,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.work = launch->work;
     s->addresses.shape = launch->shape;
     s->addresses.by_input = launch->writes_by_input;
+    s->addresses.by_order = launch->writes_by_order;
     s->addresses.anywhere = launch->writes_anywhere;
     const bool plans = s->divided_count && all_noted && led_known &&
                        !(launch->writes_anywhere && known_only) && plan_parts(s, 0, &s->plan);

@@ -441,7 +441,7 @@ CUresult digests_alarm(struct gp_snapshot *s, bool *alarm);
 #define GP_MOST_ADDRESSES 64
 struct gp_addresses {
     uint64_t kernel, work, shape; /* see struct gp_reach */
-    bool by_input, anywhere;
+    bool by_input, by_order, anywhere;
     unsigned count;
     struct gp_address {
         uint32_t offset; /* in the parameters, in bytes */

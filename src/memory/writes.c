@@ -10,7 +10,7 @@
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes, unless some launches
- *   have written in the same parts.
+ *   have written in the same parts. Where the order of threads says it no launch shows that.
  * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
  *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
@@ -316,10 +316,11 @@ static const struct gp_work_writes *nearest(const struct gp_learned *l,
     return has_shown(w) ? w : NULL;
 }
 
-/* Numbers in memory may say another time that it writes elsewhere. */
+/* Numbers in memory may say another time that it writes elsewhere. A replay finds the same numbers,
+ * but not the same order of threads: then what launches have written says nothing of it. */
 static bool may_write_elsewhere(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
-    return a->by_input && w->settled < RIGHT_GUESSES;
+    return a->by_input && (a->by_order || w->settled < RIGHT_GUESSES);
 }
 
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a)
@@ -375,7 +376,7 @@ static uint64_t written_from(const struct gp_work_writes *w, const struct gp_add
 static bool is_worth_settling(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
     uint64_t pieces = 0;
-    if (!may_write_elsewhere(w, a) || w->seen >= MOST_VERIFIED)
+    if (!may_write_elsewhere(w, a) || a->by_order || w->seen >= MOST_VERIFIED)
         return false;
     for (unsigned i = 0; i < a->count; i++) {
         const struct gp_address *p = &a->of[i];

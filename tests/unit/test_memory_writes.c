@@ -198,6 +198,27 @@ static void test_parts_that_never_settle_are_known_after_some_launches(void **st
     assert_true(holds(a, 0, 512 * MB));
 }
 
+static void test_parts_by_the_order_of_threads_never_settle(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    l.by_input = l.by_order = true;
+    for (int i = 0; i < 100; i++)
+        see(a, &l, 16 * MB, false);
+    assert_true(writes_may_be_elsewhere(&a->learned, &l));
+    planned(a, &l);
+    assert_true(holds(a, 0, 512 * MB)); /* a replay may write to any of it */
+}
+
+static void test_to_verify_launches_does_not_settle_an_order(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    l.by_input = l.by_order = true;
+    see(a, &l, 16 * MB, true);
+    assert_true(writes_are_known(&a->learned, &l));
+}
+
 static unsigned launches_until_tame(struct all *a, const struct gp_addresses *l)
 {
     unsigned count = 0;
@@ -246,6 +267,8 @@ int main(void)
         TEST(test_parts_that_settle_are_planned_alone),
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),
+        TEST(test_parts_by_the_order_of_threads_never_settle),
+        TEST(test_to_verify_launches_does_not_settle_an_order),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),
         TEST(test_nothing_is_learned_of_what_is_no_launch),
     };
