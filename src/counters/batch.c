@@ -360,8 +360,8 @@ static void share_all(struct gp_batch *b, const struct gp_share_facts *facts, bo
     }
 }
 
-/* Whose counts depend on time: beside these a launch that was not what it was taken for would not
- * show in the sum. */
+/* Its counts depend on time: beside it a launch that was taken for another one would not show in
+ * the sum. */
 static bool asks(const struct gp_member *m)
 {
     return m->questions > 0;

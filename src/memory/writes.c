@@ -317,7 +317,7 @@ static const struct gp_work_writes *nearest(const struct gp_learned *l,
 }
 
 /* Numbers in memory may say another time that it writes elsewhere. A replay finds the same numbers,
- * but not the same order of threads: then what launches have written says nothing of it. */
+ * but not the same order of threads: then earlier writes say nothing of it. */
 static bool may_write_elsewhere(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
     return a->by_input && (a->by_order || w->settled < RIGHT_GUESSES);
