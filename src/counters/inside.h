@@ -172,8 +172,10 @@ void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool
 void recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind);
 bool recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *kind);
 
-/* The counters of a launch of that fingerprint have been measured. */
-void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values);
+/* The counters of a launch of that fingerprint have been measured. `exact`: others than before bar
+ * the kernel. */
+void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values,
+                  bool exact);
 
 /* A launch may find its data in a cache, another one with the same fingerprint not: that depends on
  * parameters that no count of instructions shows. So the hardware's counters are those of launches
@@ -550,6 +552,9 @@ bool sass_session_tells_lanes(const struct gp_sass_session *s);
 /* Branches, by warps, of questions that launch has asked until it got an answer (code/retries.h):
  * the number of its instructions depends on time. */
 uint64_t sass_session_questions(const struct gp_sass_session *s);
+
+/* Whether that launch made asynchronous copies, of which instrumented code misses some. */
+bool sass_session_copies(const struct gp_sass_session *s);
 
 /* ---- the list of counters (counter_list.c) --------------------------------------------------- */
 

@@ -418,13 +418,14 @@ bool recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *
     return k && k->counted;
 }
 
-void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values)
+void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values,
+                  bool exact)
 {
     struct entry *e = find_or_make(r, f);
     if (!e)
         return;
     size_t bytes = r->count * sizeof(e->values[0]);
-    if (e->known && memcmp(e->values, values, bytes) != 0)
+    if (exact && e->known && memcmp(e->values, values, bytes) != 0)
         recall_bar(r, f);
     memcpy(e->values, values, bytes);
     e->known = true;

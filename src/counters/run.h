@@ -17,6 +17,7 @@ struct gp_pass_cost {
     /* Branches of questions that are asked until the answer is yes, by warps, and the shape of the
      * launch that was counted: time decides how many there are (code/retries.h). 0: none. */
     uint64_t questions, questions_shape;
+    bool copies;      /* it makes asynchronous copies */
     bool no_matrices; /* the tensor cores rested in one */
     enum { GP_LANES_UNKNOWN, GP_LANES_FOLLOW, GP_LANES_HIDDEN } lanes; /* code/lanes.h */
 };

@@ -29,6 +29,7 @@ struct gp_sass_session {
     bool enabled;                    /* CUPTI's code is in place */
     bool tells_lanes;
     uint64_t questions; /* of the last launch: branches, by warps */
+    bool copies;        /* it has asynchronous copies */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -72,6 +73,11 @@ void gp_sass_sessions_count_instructions(void)
 bool sass_session_tells_lanes(const struct gp_sass_session *s)
 {
     return s && s->tells_lanes;
+}
+
+bool sass_session_copies(const struct gp_sass_session *s)
+{
+    return s->copies;
 }
 
 uint64_t sass_session_questions(const struct gp_sass_session *s)
@@ -329,6 +335,7 @@ static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading 
             s->questions += record->pInstanceValues->value;
         return true;
     }
+    s->copies = s->copies || (known && known->op == GP_OP_LDGSTS);
     return known && known->op == GP_OP_LDGSTS;
 }
 
@@ -395,6 +402,7 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     const bool shows = code_counts_begin(run, cc, kinds_of(s->config));
     bool runs;
     s->questions = 0;
+    s->copies = false;
     for (size_t begin = 0, end; begin < count; begin = end) {
         end = end_of_function(s, begin, count, run->kernel, &runs);
         if (runs)

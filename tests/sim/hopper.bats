@@ -495,6 +495,9 @@ alike() {
     same_with_and_without "$programs/alike_linked" staged 40x256
     [ "$(measured scale_staged)" -eq 40 ]
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":[12],')" -gt 20 ]
+    # The 300th is measured again: its bytes of these copies are others, and those behind it are alike all the same.
+    same_with_and_without "$programs/alike_linked" staged 400x256
+    [ "$(launches | grep -c '"recalled":0,')" -lt 10 ]
     # Other work is not alike all the same.
     same_with_and_without "$programs/alike_linked" staged 1x256 1x255
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":0,')" -eq 2 ]

@@ -47,7 +47,7 @@ static bool launches(struct gp_recall *r, const struct gp_fingerprint *f, const 
     if (row)
         assert_memory_equal(row, measured, sizeof(measured));
     else
-        recall_learn(r, f, values);
+        recall_learn(r, f, values, true);
     return row != NULL;
 }
 
@@ -120,7 +120,7 @@ static void many_launches_have_fingerprints_of_their_own(void **state)
         for (uint64_t value = 0; value < 40; value++) {
             struct gp_fingerprint f = launch_of("k", shape, value);
             assert_null(recall_find(r, &f));
-            recall_learn(r, &f, measured);
+            recall_learn(r, &f, measured, true);
         }
 }
 
@@ -133,7 +133,7 @@ static void measured_launches_are_recalled(void **state)
     assert_null(recall_find(r, &f));
     assert_null(recall_values(r, &f));
     assert_null(recall_find(r, &f)); /* it was launched, and could not be measured */
-    recall_learn(r, &f, measured);
+    recall_learn(r, &f, measured, true);
     assert_memory_equal(recall_find(r, &f), measured, sizeof(measured));
     assert_memory_equal(recall_values(r, &f), measured, sizeof(measured));
 }
@@ -181,10 +181,10 @@ static void beyond_its_room_all_are_forgotten(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint first = launch_of("k", 1, 5), last = first;
-    recall_learn(r, &first, measured);
+    recall_learn(r, &first, measured, true);
     for (uint64_t shape = 2; shape <= 16385; shape++) {
         last = fingerprint_of("k", shape);
-        recall_learn(r, &last, measured);
+        recall_learn(r, &last, measured, true);
     }
     assert_null(recall_find(r, &first));
     assert_non_null(recall_find(r, &last));
@@ -195,8 +195,8 @@ static void a_value_that_is_no_number_is_equal_to_itself(void **state)
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
     const double with_none[COUNT] = {1, NAN, 2};
-    recall_learn(r, &f, with_none);
-    recall_learn(r, &f, with_none);
+    recall_learn(r, &f, with_none, true);
+    recall_learn(r, &f, with_none, true);
     assert_false(recall_is_barred(r, &f));
     assert_memory_equal(recall_find(r, &f), with_none, sizeof(with_none));
 }
@@ -221,7 +221,7 @@ static void are_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                       const struct gp_fingerprint *f, unsigned count)
 {
     if (!recall_find(r, f))
-        recall_learn(r, f, measured);
+        recall_learn(r, f, measured, true);
     while (count--)
         recall_found(r, kind, f, true);
 }
@@ -472,9 +472,9 @@ static void a_kernel_that_is_barred_is_always_measured(void **state)
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 6);
     struct gp_fingerprint of_another = launch_of("l", 1, 5);
-    recall_learn(r, &f, measured);
-    recall_learn(r, &other, measured);
-    recall_learn(r, &of_another, measured);
+    recall_learn(r, &f, measured, true);
+    recall_learn(r, &other, measured, true);
+    recall_learn(r, &of_another, measured, true);
     recall_bar(r, &f);
     recall_bar(r, &f);
     assert_true(recall_is_barred(r, &f));
@@ -492,11 +492,14 @@ static void measuring_something_else_again_is_a_reason(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5), other = launch_of("k", 2, 5);
-    recall_learn(r, &f, measured);
-    recall_learn(r, &f, measured);
-    recall_learn(r, &other, others);
+    recall_learn(r, &f, measured, true);
+    recall_learn(r, &f, measured, true);
+    recall_learn(r, &other, others, true);
     assert_false(recall_is_barred(r, &f));
-    recall_learn(r, &f, others);
+    recall_learn(r, &f, others, false); /* by chance */
+    assert_false(recall_is_barred(r, &f));
+    assert_memory_equal(recall_find(r, &f), others, sizeof(others));
+    recall_learn(r, &f, measured, true);
     assert_true(recall_is_barred(r, &f));
     assert_null(recall_values(r, &other));
 }
@@ -516,11 +519,11 @@ static void a_bar_outlives_forgotten_launches(void **state)
 {
     struct gp_recall *r = *state;
     struct gp_fingerprint f = launch_of("k", 1, 5);
-    recall_learn(r, &f, measured);
+    recall_learn(r, &f, measured, true);
     recall_bar(r, &f);
     for (uint64_t shape = 0; shape < 16400; shape++) {
         struct gp_fingerprint next = fingerprint_of("l", shape);
-        recall_learn(r, &next, measured);
+        recall_learn(r, &next, measured, true);
     }
     assert_null(recall_find(r, &f));
     assert_true(recall_is_barred(r, &f));
@@ -557,7 +560,7 @@ static void the_hardwares_counters_are_those_of_launches_with_the_same_work(void
     }
     recall_note_hardware(r, &f, &kinds[0], rows[0]); /* of no launch that is known */
     assert_int_equal(recall_hardware_count(r, &with_work[0]), 0);
-    recall_learn(r, &f, measured);
+    recall_learn(r, &f, measured, true);
     recall_note_hardware(r, &f, &kinds[0], rows[0]);
     assert_int_equal(recall_hardware_count(r, &with_work[0]), 1);
     assert_int_equal(recall_hardware_count(r, &with_work[1]), 0);

@@ -522,7 +522,7 @@ static void where_all_room_is_not_to_be_had_some_is(void **state)
     end_holding(&s);
 }
 
-/* Of a launch that was larger than the device's part. */
+/* A launch was larger than the part of the device. */
 static void room_on_the_host_is_not_in_the_way_for_ever(void **state)
 {
     struct gp_snapshot s = begin_holding();
