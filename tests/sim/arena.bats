@@ -50,6 +50,11 @@ left() {
     diff "$BATS_TEST_TMPDIR/alike-whole" "$BATS_TEST_TMPDIR/alike"
 }
 
+@test "launches that write where the order of their threads says: a replay writes elsewhere" {
+    arena order
+    [ "$(left)" -eq 0 ]
+}
+
 @test "a single launch that writes far away, in a batch of launches whose parts are known" {
     arena scatter-once
     [ "$(left)" -gt 0 ]

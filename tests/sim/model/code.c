@@ -144,7 +144,8 @@ static void write_site(unsigned char *code, const struct gpusim_site *site)
         word[0] |= (uint64_t)(FIRST_PARAMETER + 8 * (site->size - 1)) << 38;
     else if (site->size)
         word[1] = (word[1] & ~(UINT64_C(7) << 9)) | width_field(site->op, site->size);
-    if (site->op == GPUSIM_OP_GLOBAL_LD && site->size >= 8) /* it may be the next address */
+    /* It may be the next address. */
+    if ((site->op == GPUSIM_OP_GLOBAL_LD || site->op == GPUSIM_OP_GLOBAL_ATOM) && site->size >= 8)
         word[0] = (word[0] & ~UINT64_C(0xff0000)) | 2 << 16;
     if (site->is_volatile)
         word[1] |= STRONG_SYS;
