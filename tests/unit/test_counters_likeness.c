@@ -86,7 +86,7 @@ static void measure_first(struct all *a)
     struct gp_launch_kind kind;
     launch_kind_of(&kind, "kernel", 1, 1, NULL, 0);
     recall_found(a->c.recall, &kind, &f, true);
-    recall_learn(a->c.recall, &f, of_first);
+    recall_learn(a->c.recall, &f, of_first, false);
 }
 
 static bool has_fingerprint(const struct gp_member *m, uint64_t number)
@@ -140,7 +140,7 @@ test_launches_that_are_never_as_those_of_their_work_are_not_compared_for_ever(vo
         assert_true(recall_compares(a->c.recall, &m->kind));
         likeness_judge(&a->c);
         assert_int_equal(m->state, GP_LAUNCH_NEW);
-        recall_learn(a->c.recall, &m->fingerprint, values_of_member(&a->c, m));
+        recall_learn(a->c.recall, &m->fingerprint, values_of_member(&a->c, m), false);
     }
     assert_false(recall_compares(a->c.recall, &a->members[0].kind));
 }
