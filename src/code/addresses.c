@@ -19,6 +19,7 @@
 #include "code/address_flow.h"
 #include "code/encoding.h"
 #include "code/instruction.h"
+#include "code/waits.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -178,5 +179,8 @@ enum gp_write_addresses gp_code_write_addresses(const void *code, size_t size, i
         return GP_WRITES_ANYWHERE;
     if (found & GP_ADDRESS_FROM_ANSWER)
         return GP_WRITES_BY_ORDER;
-    return found & GP_WRITES_AT_LOADED ? GP_WRITES_BY_INPUT : GP_WRITES_BY_PARAMETERS;
+    if (!(found & GP_WRITES_AT_LOADED))
+        return GP_WRITES_BY_PARAMETERS;
+    /* Code that sees no changes of others reads numbers that were there before. */
+    return gp_code_may_wait(code, size, cc) ? GP_WRITES_BY_ORDER : GP_WRITES_BY_INPUT;
 }
