@@ -1,7 +1,6 @@
 #include "cupti/metrics.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 enum way { HARDWARE, INSTRUMENTED };
@@ -109,14 +108,6 @@ bool gpusim_metric_parse(const char *name, struct gpusim_metric *metric)
 #define EACH(value) ((c == &r->total ? (double)r->sms : 1.0) * (double)(value))
 /* Bytes that one of the DRAM channels moves in one cycle of the SMs' clock. */
 #define DRAM_PEAK (2.0 * chip->memory_clock_khz * chip->bus_bits / 8 / chip->clock_khz / 48)
-/* CUPTI misses most bytes of asynchronous copies among those of shared memory, others in each run
- * of the same work. */
-static uint64_t async_bytes(uint64_t bytes)
-{
-    static atomic_uint runs;
-    return bytes ? bytes / 5 + atomic_fetch_add(&runs, 1) % 7 : 0;
-}
-#define ASYNC_BYTES_SEEN async_bytes(c->async_copy_bytes)
 /* Requests to L1, also for data that it does not keep. */
 #define L1_SECTORS                                                          \
     (c->global_ld_sectors + c->global_st_sectors + c->global_atom_sectors + \
