@@ -292,14 +292,32 @@ static bool may_have_written(const struct gp_held_copy *copy, const struct gp_di
     return false;
 }
 
+/* Stretches of one check of which all held launches learn. */
+#define MOST_LEARNED 1024
+
+struct learning {
+    struct gp_snapshot *s;
+    unsigned left;
+};
+
 static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
 {
-    struct gp_snapshot *s = data;
+    struct learning *learning = data;
+    struct gp_snapshot *s = learning->s;
+    if (!learning->left)
+        return;
+    learning->left--;
     for (size_t i = 0; i < s->versions.log_count; i++) {
         const struct gp_held_copy *copy = s->versions.log[i];
         if (may_have_written(copy, d, from, to))
             writes_learn(&s->learned, copy->addresses, d, from, to);
     }
+}
+
+static void learn_changes(struct gp_snapshot *s, const struct gp_divided *d)
+{
+    struct learning learning = {s, MOST_LEARNED};
+    divided_each_change(s, d, learn_unexpected, &learning);
 }
 
 static void suspect_held(struct gp_snapshot *s)
@@ -328,7 +346,7 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
         if (!check_part(s, d, near_will_do(s, d), &changed, why))
             return false;
         if (changed && d->pending) {
-            divided_each_change(s, d, learn_unexpected, s);
+            learn_changes(s, d);
             suspect_held(s);
             versions_spoil(s);
         }
@@ -479,7 +497,7 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
             if (failed) /* else they stay known or not: a write may be about to come */
                 divided_set_known(d, false);
             if (changed)
-                divided_each_change(s, d, learn_unexpected, s);
+                learn_changes(s, d);
             divided_grew_no_more(d);
             any = any || changed;
         }
