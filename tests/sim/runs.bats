@@ -152,7 +152,7 @@ wrote() {
     for start in "$gpuprof --log log" "env GPUPROF_LOG=log LD_PRELOAD=$preload"; do
         for _ in 1 2; do
             $start sh -c '"$0" 3x256 & "$0" 4x256 & wait; "$0" 5x256' "$alike" >/dev/null
-            [ "$(grep -c '^gpuprof [0-9]' log)" -eq 3 ]
+            [ "$(grep -c '^gpuprof [0-9]' log)" -eq 3 ] || { cat log; false; }
         done
     done
 }
