@@ -371,8 +371,8 @@ static uint64_t written_from(const struct gp_work_writes *w, const struct gp_add
     return bytes;
 }
 
-/* To save all that numbers in memory may say takes much, so it is worth some launches to see
- * whether they say it. */
+/* Whole pieces are saved where numbers in memory say where it writes. Where these are large it is
+ * worth some launches to see whether it writes to the same parts each time. */
 static bool is_worth_settling(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
     uint64_t pieces = 0;
