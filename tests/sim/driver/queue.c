@@ -94,8 +94,6 @@ static void run_first(CUstream stream)
     /* A broken context does nothing more; queued work ends without effect. */
     if (context->sticky == CUDA_SUCCESS) {
         pthread_mutex_unlock(&gpusim_lock);
-        if (gpusim_fault(task->work.kind == GPUSIM_MARK ? "slowmarks" : "slow"))
-            gpusim_sleep_ms(20);
         result = gpusim_work_run(context, &task->work);
         pthread_mutex_lock(&gpusim_lock);
     }

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/faults.h"
 #include "driver/memory.h"
 #include "model/nap.h"
 
 /* The time of a copy or a fill, however long it is. */
 #define TRANSFER_MS 2e-3
+/* An operation takes that long beside where a fault says so. */
+#define SLOW_MS 20
 
 /* The bytes from the first row's start to the last row's end. */
 static uint64_t span(const struct gpusim_copy *c, uint64_t pitch, uint64_t slice)
@@ -309,8 +312,18 @@ static CUresult run_graph(CUcontext context, struct gpusim_work *work)
     return result;
 }
 
+/* A graph takes as long as its steps. */
+static void sleep_where_slow(const struct gpusim_work *work)
+{
+    const char *fault = work->kind == GPUSIM_MARK ? "slowmarks" : "slow";
+
+    if (work->kind != GPUSIM_GRAPH_LAUNCH && gpusim_fault(fault))
+        gpusim_sleep_ms(SLOW_MS);
+}
+
 CUresult gpusim_work_run(CUcontext context, struct gpusim_work *work)
 {
+    sleep_where_slow(work);
     switch (work->kind) {
     case GPUSIM_MARK:
         return CUDA_SUCCESS;
