@@ -116,9 +116,12 @@ static void add_metric(struct gp_stat *stat, size_t metric, const struct gp_grou
     }
 }
 
+/* Other launches do not wait for the host's work of a first one. */
 double gp_left_out_seconds(const struct gp_group *g, size_t duration)
 {
     const struct gp_stat *stat = &g->stats[duration];
+    if (g->only_doubtful && stat->count > 0)
+        return g->doubtless / (double)stat->count;
     if (g->firsts.in_sums || stat->count <= g->firsts.count)
         return mean_of(stat);
     return (stat->sum - g->firsts.sum) / (double)(stat->count - g->firsts.count);
@@ -152,7 +155,7 @@ static double mean_by_law(const struct gp_law *law, const struct gp_group *g, si
     const double value = gp_law_value(law, gp_blocks_of(g->launch.grid));
     if (!(value >= 0))
         return NAN;
-    return g->stats[duration].count > 0 ? fmin(value, gp_left_out_seconds(g, duration)) : value;
+    return g->stats[duration].count > 0 ? fmin(value, mean_of(&g->stats[duration])) : value;
 }
 
 bool gp_left_out_times(double *means, const struct gp_group *const *groups, size_t count,

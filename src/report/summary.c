@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define MOST_REASONS 1024
+/* Seconds: a kernel takes no less. */
+#define SHORTEST_TIME 2e-6
 struct reason {
     UT_hash_handle hh;
     char text[];
@@ -530,6 +532,8 @@ static bool is_doubtful(struct gp_group *group, struct gp_stat *stat, double val
         group->firsts.count = 0;
         group->firsts.sum = 0;
     }
+    if (group->only_doubtful)
+        group->doubtless += fmax(value - doubt, fmin(value, SHORTEST_TIME));
     return doubtful && !group->only_doubtful;
 }
 

@@ -71,6 +71,7 @@ struct gp_group {
     double overhead_ms;
     struct gp_stat *stats; /* one per selected metric, in the selection's order */
     bool only_doubtful;    /* its time is of launches whose times are in doubt */
+    double doubtless;      /* the sum of these times, each without its doubt */
     /* The first launches with a time, one of each process: their number, and the sum of their
      * times; the last one's process, index and time. Some times may be in sums of launches: then
      * the first one may be among these. */

@@ -488,6 +488,39 @@ static void a_time_in_doubt_stands_for_no_other_launch(void **state)
     gp_metrics_close(m);
 }
 
+/* Where no other grid has a time, they take as long as that launch without the host's part, and no
+ * less than the shortest kernels. */
+static void a_time_in_doubt_stands_without_the_doubt(void **state)
+{
+    static const struct {
+        double doubt_ms, seconds;
+    } cases[] = {{4.99, 10e-6}, {5, 2e-6}, {2, 5e-3}};
+    (void)state;
+    struct gp_metrics *m = selecting("duration");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gp_summary *s = gp_summary_new(m);
+        gp_summary_device(s, &h200);
+        struct gp_counter counter = {"gpu__time_duration.sum", 5000000, GP_NO_REASON};
+        const struct gp_record l = {.kernel = "k",
+                                    .grid = {8, 1, 1},
+                                    .block = {32, 1, 1},
+                                    .passes = 1,
+                                    .doubt_ms = cases[i].doubt_ms,
+                                    .counter_count = 1,
+                                    .counters = &counter};
+        const struct gp_count count = {
+            .kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .launches = 1001};
+        gp_summary_launch(s, &l);
+        gp_summary_count(s, &count);
+        struct gp_rows rows;
+        assert_true(gp_rows_make(&rows, s));
+        assert_float_equal(rows.rows[0].seconds, 5e-3 + 1000 * cases[i].seconds, 1e-9);
+        gp_rows_free(&rows);
+        gp_summary_free(s);
+    }
+    gp_metrics_close(m);
+}
+
 static void counts_say_how_many_launches_there_were(void **state)
 {
     (void)state;
@@ -1582,6 +1615,7 @@ int main(void)
         cmocka_unit_test(launches_are_folded_into_groups),
         cmocka_unit_test(times_in_doubt_give_way_to_others),
         cmocka_unit_test(a_time_in_doubt_stands_for_no_other_launch),
+        cmocka_unit_test(a_time_in_doubt_stands_without_the_doubt),
         cmocka_unit_test(an_interval_is_that_of_the_mean),
         cmocka_unit_test(a_difference_makes_another_group),
         cmocka_unit_test(an_interval_wider_than_the_mean_is_no_number),
