@@ -93,7 +93,7 @@ struct gp_graph_node *graph_kernels_of_clone(const struct gp_graph_clone *clone,
 static enum gp_choice choose(struct gp_graph_node *n, bool may_be_measured)
 {
     struct gp_launch call = {.function = n->function, .configuration = n->configuration};
-    if (gp_sampling_leaves_out(&call) || !gp_selection_takes(&call))
+    if (gp_sampling_leaves_out_of_graph(&call) || !gp_selection_takes(&call))
         return GP_ONLY_COUNTED;
     return gp_sampling_chooses(&call, may_be_measured, &n->turn);
 }

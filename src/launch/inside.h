@@ -559,6 +559,9 @@ void sampling_forget(void);
 /* A kernel cannot be measured from here on: threads that left it out for a while ask again. */
 void sampling_asks_again(void);
 uint64_t sampling_times_asked(void); /* how often they did */
+/* True where the calling thread knows that the limit to the added time leaves this launch out: then
+ * it is counted. No lock is taken. */
+bool sampling_leaves_out(const struct gp_launch *call);
 /* The tally of its kernel and configuration. */
 struct gp_tally *sampling_tally_of(const struct gp_launch *call);
 /* Counts of kernels in graphs that were counted as a whole follow (graphs_left_out.c). */

@@ -427,7 +427,7 @@ CUresult gp_launch(const struct gp_launch *call)
         passing_ends();
         return l.result;
     }
-    const bool left_out = kernel_is_left_out(call->function) || gp_sampling_leaves_out(call);
+    const bool left_out = kernel_is_left_out(call->function) || sampling_leaves_out(call);
     if (left_out)
         l.result = pass(call);
     else

@@ -242,20 +242,41 @@ static bool is_left_out_by_rule(struct gp_tally *tally)
     return true;
 }
 
-bool gp_sampling_leaves_out(const struct gp_launch *call)
+/* The thread's entry of the launch's group; NULL where it has none that is still good. */
+static struct skipping *entry_of(const struct gp_launch *call)
 {
     struct gp_thread *own = gp_thread_own;
     if (!own || !own->skipping || gp_captures() > 0)
-        return false;
+        return NULL;
     const struct key key = key_of(call);
     struct skipping *s = find_in(set_of(own, &key), &key);
     if (!s || s->forgotten != atomic_load_explicit(&times_forgotten, memory_order_acquire))
-        return false;
+        return NULL;
     s->found = ++finds;
-    if (s->by_rule > 0 && is_left_out_by_rule(s->tally)) {
-        s->by_rule--;
+    return s;
+}
+
+static bool rule_leaves_out(struct skipping *s)
+{
+    if (s->by_rule == 0 || !is_left_out_by_rule(s->tally))
+        return false;
+    s->by_rule--;
+    return true;
+}
+
+bool gp_sampling_leaves_out_of_graph(const struct gp_launch *call)
+{
+    struct skipping *s = entry_of(call);
+    return s && rule_leaves_out(s);
+}
+
+bool sampling_leaves_out(const struct gp_launch *call)
+{
+    struct skipping *s = entry_of(call);
+    if (!s)
+        return false;
+    if (rule_leaves_out(s))
         return true;
-    }
     if (!s->left || (gp_any_held() && gp_divided_any()))
         return false;
     tally_launched(s->tally,

@@ -21,9 +21,9 @@ enum gp_choice { GP_ONLY_COUNTED, GP_ONLY_TIMED, GP_MEASURED };
 enum gp_choice gp_sampling_chooses(const struct gp_launch *call, bool may_be_measured,
                                    uint64_t *turn);
 
-/* True where the calling thread knows that the limit to the added time leaves this launch out: then
- * it is counted. No lock is taken. */
-bool gp_sampling_leaves_out(const struct gp_launch *call);
+/* True where the user's rule leaves the launch of a graph's kernel out: then it is counted. Graphs
+ * that the limit leaves out pass as wholes. No lock is taken. */
+bool gp_sampling_leaves_out_of_graph(const struct gp_launch *call);
 
 /* Graphs whose kernels the limit leaves out (launch/graphs_left_out.c). One is used by one thread
  * at a time. NULL where there is no limit, or when out of memory: it may be handed to all of these.

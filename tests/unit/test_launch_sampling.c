@@ -194,8 +194,8 @@ static void *launch_often(void *count)
     pthread_barrier_wait(&together);
     for (unsigned i = 0; i < ROUNDS; i++) {
         call.grid[0] = 1 + i % 4;
-        *(unsigned *)count += !gp_sampling_leaves_out(&call) &&
-                              (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
+        *(unsigned *)count +=
+            !sampling_leaves_out(&call) && (gp_sampling_chooses(&call, true, NULL) == GP_MEASURED);
         if (i % 1000 == 999)
             sampling_forget();
     }
@@ -237,7 +237,7 @@ static void under_a_limit_few_launches_are_asked_for(void **state)
     for (unsigned i = 0; i < ROUNDS_OF_GROUPS; i++) {
         for (unsigned g = 0; g < GROUPS; g++) {
             call.grid[0] = 1 + g;
-            if (gp_sampling_leaves_out(&call))
+            if (sampling_leaves_out(&call))
                 continue;
             assert_int_equal(gp_sampling_chooses(&call, true, NULL), GP_ONLY_COUNTED);
             asked++;
@@ -259,7 +259,7 @@ static void launches_that_a_rule_leaves_out_take_one_look_up(void **state)
     for (unsigned i = 0; i < 300; i++) {
         for (unsigned g = 0; g < GROUPS; g++) {
             call.grid[0] = 1 + g;
-            if (gp_sampling_leaves_out(&call))
+            if (sampling_leaves_out(&call))
                 continue;
             asked++;
             taken += gp_sampling_chooses(&call, true, NULL) == GP_MEASURED;
