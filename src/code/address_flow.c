@@ -4,7 +4,8 @@
  * has it in every second register. Where words side by side are loaded one by one any of them may
  * be one, and a byte may be a part of one.
  * - LOADED: it depends on loaded numbers; an index, say.
- * - ANSWER: it depends on the answer of an atomic operation, which is another one in each run.
+ * - ANSWER: it depends on the answer of an atomic operation, on the multiprocessor, or on a clock,
+ * which are others in each run.
  *
  * An address is two registers side by side. The product of two words, added to two registers, keeps
  * the upper half of these: so an index times a size is no address. Floating-point arithmetic makes
@@ -41,6 +42,24 @@ enum {
     CREDUX = 0x0cc,
     REDUX = 0x1c4,
 };
+
+enum {
+    LANE = 0x00,
+    FIRST_POSITION = 0x20,
+    LAST_POSITION = 0x3f,
+    FIRST_OF_CLUSTER = 0x80,
+    LAST_OF_CLUSTER = 0x9f,
+    SPECIAL_ZERO = 0xff,
+};
+
+/* Special registers, by bits 72 to 79: the position of a thread, block or cluster, sizes, masks,
+ * and zero. Others say where and when a thread runs. */
+static bool tells_position(const uint64_t word[2])
+{
+    const unsigned special = gp_bits(word, 72, 8);
+    return special == LANE || is_between(special, FIRST_POSITION, LAST_POSITION) ||
+           is_between(special, FIRST_OF_CLUSTER, LAST_OF_CLUSTER) || special == SPECIAL_ZERO;
+}
 
 static bool is_float(enum gp_op op, unsigned opcode)
 {
@@ -315,10 +334,10 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
     case COMPARISON:
         break;
     case SPECIAL:
-        gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, 0);
+        gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, tells_position(word) ? 0 : ANSWER);
         break;
     case SPECIAL_UNIFORM:
-        gp_write_uniform(w, word, 1, 1, 0);
+        gp_write_uniform(w, word, 1, 1, tells_position(word) ? 0 : ANSWER);
         break;
     case WIDE:
         if (opcode == IMAD_WIDE)

@@ -40,6 +40,9 @@ enum {
     BAR = 0x11d, /* its barrier's number stands where others name a bank */
 };
 
+/* The register that takes no result. */
+#define ZERO 255u
+
 /* From where an instruction loads four bytes. */
 struct word {
     uint8_t address; /* the register */
@@ -172,6 +175,23 @@ bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
             (found & GP_ADDRESS_LOADED));
 }
 
+static bool answers_in_block(const unsigned char *code, int cc)
+{
+    uint64_t word[2];
+    memcpy(word, code, sizeof(word));
+    return gp_instruction_decode(code, cc).op == GP_OP_ATOMS && gp_bits(word, 16, 8) != ZERO;
+}
+
+/* Code that sees no changes of other threads reads numbers that were there before, and does the
+ * same in each run. */
+static bool may_see_order(const unsigned char *code, size_t size, int cc)
+{
+    for (size_t at = 0; at + GP_INSTRUCTION_BYTES <= size; at += GP_INSTRUCTION_BYTES)
+        if (answers_in_block(code + at, cc))
+            return true;
+    return gp_code_may_wait(code, size, cc);
+}
+
 enum gp_write_addresses gp_code_write_addresses(const void *code, size_t size, int cc)
 {
     unsigned found;
@@ -179,8 +199,8 @@ enum gp_write_addresses gp_code_write_addresses(const void *code, size_t size, i
         return GP_WRITES_ANYWHERE;
     if (found & GP_ADDRESS_FROM_ANSWER)
         return GP_WRITES_BY_ORDER;
+    const bool by_order = may_see_order(code, size, cc);
     if (!(found & GP_WRITES_AT_LOADED))
-        return GP_WRITES_BY_PARAMETERS;
-    /* Code that sees no changes of others reads numbers that were there before. */
-    return gp_code_may_wait(code, size, cc) ? GP_WRITES_BY_ORDER : GP_WRITES_BY_INPUT;
+        return by_order ? GP_WRITES_SOME_BY_ORDER : GP_WRITES_BY_PARAMETERS;
+    return by_order ? GP_WRITES_BY_ORDER : GP_WRITES_BY_INPUT;
 }

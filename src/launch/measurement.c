@@ -127,7 +127,7 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     reach.may_be_held = !user_settings.at_once && m->context->collection->most > 1 &&
                         m->context->collection->facts.session;
     reach.writes_anywhere = writes == GP_WRITES_ANYWHERE;
-    reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS;
-    reach.writes_by_order = writes == GP_WRITES_BY_ORDER;
+    reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS && writes != GP_WRITES_SOME_BY_ORDER;
+    reach.writes_by_order = writes == GP_WRITES_BY_ORDER || writes == GP_WRITES_SOME_BY_ORDER;
     return reach;
 }

@@ -41,7 +41,8 @@ struct gp_reach {
     bool may_be_held;     /* and verified with its batch, as far as is known now */
     bool writes_anywhere; /* its code does not tell where it writes */
     bool writes_by_input; /* the contents of its memory tell it */
-    bool writes_by_order; /* and the order of its threads, which is another one in each run */
+    bool writes_by_order; /* or whether it writes there: the order of its threads, which is another
+                           * one in each run */
 };
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,

@@ -10,7 +10,8 @@
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes, unless some launches
- *   have written in the same parts. Where the order of threads says it no launch shows that.
+ *   have written in the same parts. Where the order of threads says it, or which of them write, no
+ *   launch shows that.
  * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
  *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
@@ -320,7 +321,7 @@ static const struct gp_work_writes *nearest(const struct gp_learned *l,
  * but not the same order of threads: then earlier writes say nothing of it. */
 static bool may_write_elsewhere(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
-    return a->by_input && (a->by_order || w->settled < RIGHT_GUESSES);
+    return a->by_order || (a->by_input && w->settled < RIGHT_GUESSES);
 }
 
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a)

@@ -55,6 +55,11 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
+@test "launches that write where the threads lie that come first: other threads do in a replay" {
+    arena race
+    [ "$(left)" -eq 0 ]
+}
+
 @test "a single launch that writes far away, in a batch of launches whose parts are known" {
     arena scatter-once
     [ "$(left)" -gt 0 ]

@@ -116,7 +116,13 @@ static void parts_of_an_address_that_is_not_aligned(void **state)
     assert_false(MAY(EXCHANGE, EXIT));
 }
 
-#define STORE_TO_6 I(0x0000000406007986, 0x004fe2000c101904) /* STG.E [R6], R4 */
+#define ADD_SHARED I(0x000000050404738c, 0x000e220000000000)            /* ATOMS.ADD R4, [R4], R5 */
+#define COUNT_SHARED I(0x0000000504ff738c, 0x000e220000000000)          /* ATOMS.ADD RZ, [R4], R5 */
+#define THREAD_TO_4 I(0x0000000000047919, 0x000e220000002100)           /* S2R R4, SR_TID.X */
+#define BLOCK_OF_CLUSTER_TO_4 I(0x0000000000047919, 0x000e220000008800) /* SR_CgaCtaId */
+#define MULTIPROCESSOR_TO_4 I(0x0000000000047919, 0x000e220000004300)   /* SR_VIRTUALSMID */
+#define CLOCK_TO_4 I(0x0000000000047805, 0x000fcc0000015000)            /* CS2R R4, SR_CLOCKLO */
+#define STORE_TO_6 I(0x0000000406007986, 0x004fe2000c101904)            /* STG.E [R6], R4 */
 #define WRITES(...)                                             \
     gp_code_write_addresses((const uint64_t[][2]){__VA_ARGS__}, \
                             sizeof((const uint64_t[][2]){__VA_ARGS__}), 90)
@@ -133,6 +139,32 @@ static void addresses_that_are_written(void **state)
     assert_int_equal(WRITES(EXCHANGE, LOAD_AT_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
                      GP_WRITES_BY_ORDER);
     assert_int_equal(WRITES(CALL, EXIT), GP_WRITES_ANYWHERE);
+}
+
+static void writes_that_threads_make_or_not(void **state)
+{
+    (void)state;
+    /* The answer is no part of the address, but may say which thread writes. */
+    assert_int_equal(WRITES(PARAMETER_8_TO_6, EXCHANGE, STORE_TO_6, EXIT), GP_WRITES_SOME_BY_ORDER);
+    assert_int_equal(WRITES(PARAMETER_8_TO_6, ADD_SHARED, STORE_TO_6, EXIT),
+                     GP_WRITES_SOME_BY_ORDER);
+    assert_int_equal(WRITES(LOAD_AT_4, PARAMETER_8_TO_6, INDEX, ADD_SHARED, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_ORDER);
+    assert_int_equal(WRITES(PARAMETER_8_TO_6, COUNT_SHARED, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_PARAMETERS);
+}
+
+static void writes_where_threads_run(void **state)
+{
+    (void)state;
+    assert_int_equal(WRITES(THREAD_TO_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_PARAMETERS);
+    assert_int_equal(WRITES(BLOCK_OF_CLUSTER_TO_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_PARAMETERS);
+    assert_int_equal(WRITES(MULTIPROCESSOR_TO_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_ORDER);
+    assert_int_equal(WRITES(CLOCK_TO_4, PARAMETER_8_TO_6, INDEX, STORE_TO_6, EXIT),
+                     GP_WRITES_BY_ORDER);
 }
 
 static void any_two_parts_in_code_that_is_not_optimized(void **state)
@@ -180,6 +212,8 @@ int main(void)
         cmocka_unit_test(in_a_loop),
         cmocka_unit_test(parts_of_an_address_that_is_not_aligned),
         cmocka_unit_test(addresses_that_are_written),
+        cmocka_unit_test(writes_that_threads_make_or_not),
+        cmocka_unit_test(writes_where_threads_run),
         cmocka_unit_test(any_two_parts_in_code_that_is_not_optimized),
         cmocka_unit_test(constants_of_the_module_but_not_parameters),
         cmocka_unit_test(other_code_is_not_known),

@@ -7,7 +7,7 @@
  * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
  * their own, in the case "scatter-once" a single launch writes far away, in the case "scatter-on"
  * each launch of a kernel from some launch on, in the case "order" the order of threads says where
- * launches write, in the cases "whole" and
+ * launches write, in the case "race" which of them write, in the cases "whole" and
  * "alike-whole" the same pieces are allocations, in the cases "scatter" and "scatter-far" kernels
  * write now and then far from their pieces, by numbers in memory, and in the second one far behind
  * all pieces, in the case "blocked" launches and fills stand behind a wait that ends once they have
@@ -44,7 +44,7 @@ enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 /* In the context of each GPU. */
 static struct {
     CUcontext context;
-    CUfunction scale, add, scatter, draw, through, node, many;
+    CUfunction scale, add, scatter, draw, race, through, node, many;
 } of[2];
 static unsigned gpu;     /* the current one */
 static CUfunction waits; /* of the last context */
@@ -683,7 +683,7 @@ static void scatter_once(void)
 
 /* Each launch adds 1 to a word of one of two large pieces, which its threads' order tells. Prints
  * the sum of all. */
-static void order(void)
+static void order(CUfunction kernel)
 {
     enum { WORDS = 1 << 20 };
     uint32_t *found = malloc(4 * WORDS), sum = 0;
@@ -697,7 +697,7 @@ static void order(void)
     at[1] = base + (6 << 20);
     for (int i = 0; i < LAUNCHES; i++) {
         to = at[i % 2];
-        MUST(cuLaunchKernel(of[gpu].draw, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        MUST(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
     }
     for (unsigned i = 0; i < 2; i++) {
         MUST(cuMemcpyDtoH(found, at[i], 4 * WORDS));
@@ -1044,6 +1044,7 @@ static void begin_on(unsigned which, const void *image)
     MUST(cuModuleGetFunction(&of[which].add, module, "arena_add"));
     MUST(cuModuleGetFunction(&of[which].scatter, module, "arena_scatter"));
     MUST(cuModuleGetFunction(&of[which].draw, module, "arena_draw"));
+    MUST(cuModuleGetFunction(&of[which].race, module, "arena_race"));
     MUST(cuModuleGetFunction(&of[which].through, module, "arena_through"));
     MUST(cuModuleGetFunction(&of[which].node, module, "arena_node"));
     MUST(cuModuleGetFunction(&of[which].many, module, "arena_many"));
@@ -1105,7 +1106,9 @@ int main(int argc, char **argv)
     else if (!strcmp(which, "scatter-once"))
         scatter_once();
     else if (!strcmp(which, "order"))
-        order();
+        order(of[gpu].draw);
+    else if (!strcmp(which, "race"))
+        order(of[gpu].race);
     else if (!strcmp(which, "scatter-on"))
         scatter_on();
     else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
