@@ -79,9 +79,10 @@ struct gp_member {
     bool in_session; /* the session has counts of it that were not read: it is so in many states */
     uint64_t questions; /* branches of questions that it asked in instrumented code, by warps; or as
                          * many as a launch like it; 1 where it asked, and nobody knows how often */
-    double code_ms;     /* an instrumented pass of it takes about so long */
-    double started_ms;  /* the instrumented pass */
-    double promised_ms; /* of the time for such passes, for the one to come */
+    bool copies;       /* it makes asynchronous copies; its kernel may be gone when it is learned */
+    double code_ms;    /* an instrumented pass of it takes about so long */
+    double started_ms; /* the instrumented pass */
+    double promised_ms;             /* of the time for such passes, for the one to come */
     struct gp_reason left_out;      /* why there is no instrumented pass */
     struct gp_reason hardware_lost; /* why the hardware's counts cannot be read */
 };

@@ -24,6 +24,7 @@ static void note_kind(const struct gp_range_collection *c, struct gp_member *m)
         return;
     m->questions =
         run->cost->questions_shape == run->shape ? run->cost->questions : run->cost->questions != 0;
+    m->copies = run->cost->copies;
     launch_kind_of(&m->kind, run->kernel, run_shape_and_code(run, range_collection_cc(c)),
                    run->work, run->parameters, run->parameters_size);
 }

@@ -84,7 +84,7 @@ static void learn_launch(struct gp_range_collection *c, const struct gp_member *
             return;
     keep_checks(c, m, row);
     /* Time changes some counts of a launch that asks, and each run those of asynchronous copies. */
-    recall_learn(c->recall, &m->fingerprint, row, !m->questions && !m->run.cost->copies);
+    recall_learn(c->recall, &m->fingerprint, row, !m->questions && !m->copies);
     values_learn_hardware(c, m);
     if (m->run.when != GP_RUN_LATER) /* else that was when its fingerprint was found */
         recall_found(c->recall, &m->kind, &m->fingerprint, true);
