@@ -360,22 +360,24 @@ static void share_all(struct gp_batch *b, const struct gp_share_facts *facts, bo
     }
 }
 
-/* Its counts depend on time: beside it a launch that was taken for another one would not show in
- * the sum. */
-static bool asks(const struct gp_member *m)
+/* Counts of launches that ask depend on time: beside them a launch that was taken for another one
+ * would not show in the sum; nor would one that has to agree more closely. */
+enum { EXACT, ASKING, BY_WORK, BUNDLE_KINDS };
+
+static unsigned bundle_kind(const struct gp_member *m)
 {
-    return m->questions > 0;
+    return !m->questions ? EXACT : member_is_by_work(m) ? BY_WORK : ASKING;
 }
 
 /* Ranges of bundles, and of blanks. */
 static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_share_facts *facts)
 {
-    unsigned together[2] = {0, 0}, bundles = 0, blanks = 0, parts = 0;
+    unsigned together[BUNDLE_KINDS] = {0}, bundles = 0, blanks = 0, parts = 0;
     for (unsigned i = 0; i < b->count; i++) {
         const struct gp_member *m = b->members[i];
         if (!facts[i].counted || m->share != GP_TOGETHER)
             continue;
-        together[asks(m)]++;
+        together[bundle_kind(m)]++;
         parts += m->run.in_parts;
         bool known = m->run.in_parts || facts[i].blank_known;
         for (unsigned k = 0; k < i && !known; k++)
@@ -383,19 +385,19 @@ static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_sh
                     b->members[k]->run.layout == m->run.layout;
         blanks += !known;
     }
-    for (int asking = 0; asking < 2; asking++)
-        bundles += (together[asking] + GP_MOST_TOGETHER - 1) / GP_MOST_TOGETHER;
+    for (unsigned kind = 0; kind < BUNDLE_KINDS; kind++)
+        bundles += (together[kind] + GP_MOST_TOGETHER - 1) / GP_MOST_TOGETHER;
     return bundles + blanks + (parts < bundles ? parts : bundles);
 }
 
-static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts, bool asking)
+static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts, unsigned kind)
 {
     const unsigned first = b->bundle_count + 1;
     struct gp_member *last = NULL;
     unsigned together = 0;
     for (unsigned i = 0; i < b->count; i++) {
         struct gp_member *m = b->members[i];
-        if (!facts[i].counted || m->share != GP_TOGETHER || asks(m) != asking)
+        if (!facts[i].counted || m->share != GP_TOGETHER || bundle_kind(m) != kind)
             continue;
         bundle(b, m, first + together++ / GP_MOST_TOGETHER);
         last = m;
@@ -415,8 +417,8 @@ void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool ma
     share_all(b, facts, may_share, b->count);
     const unsigned shared = count_shared_ranges(b, facts);
     share_all(b, facts, may_share, shared < ranges / 2 ? ranges - shared : (ranges + 1) / 2);
-    bundle_those(b, facts, false);
-    bundle_those(b, facts, true);
+    for (unsigned kind = 0; kind < BUNDLE_KINDS; kind++)
+        bundle_those(b, facts, kind);
 }
 
 bool batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)

@@ -30,7 +30,7 @@
 #define GP_MOST_RANGES 68
 /* Launches in one range. One more bundle of each kind need not be full. */
 #define GP_MOST_TOGETHER 16u
-#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER + 1)
+#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER + 2)
 
 /* The fingerprint of a launch: its kernel, and a hash of its shape and of the counts of each of its
  * instructions. */
@@ -46,6 +46,8 @@ struct gp_launch_kind {
     struct gp_fingerprint work;         /* and the parameters on which its work depends */
     uint32_t parameters[GP_KIND_WORDS]; /* the last one stands for all that follow */
     bool by_work;                       /* assumed to be as others with the same work */
+    bool
+        by_chance; /* assumed to be as others, and some with the same work had other fingerprints */
 };
 
 /* How the hardware counts a launch. */
@@ -86,6 +88,13 @@ struct gp_member {
     struct gp_reason left_out;      /* why there is no instrumented pass */
     struct gp_reason hardware_lost; /* why the hardware's counts cannot be read */
 };
+
+/* It asks, and is taken for others with the same work whose fingerprint differs by chance. So the
+ * hardware's counts have to agree more closely. */
+static inline bool member_is_by_work(const struct gp_member *m)
+{
+    return m->by_work || (m->questions && m->identity == GP_ASSUMED_IDENTITY && m->kind.by_chance);
+}
 
 /* Launches in one range. The first one makes its pass. */
 struct gp_bundle {

@@ -179,5 +179,5 @@ double check_tolerance(const struct gp_member *m, size_t check, double wanted)
         return 0;
     if (check >= GP_LEAST_CHECKS)
         return MOST_SECTORS_BY_CHANCE * wanted;
-    return m->by_work ? MOST_BY_WORK * wanted : fmax(MOST_BY_CHANCE * wanted, asked);
+    return member_is_by_work(m) ? MOST_BY_WORK * wanted : fmax(MOST_BY_CHANCE * wanted, asked);
 }

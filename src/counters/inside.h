@@ -164,6 +164,9 @@ bool recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned ap
 bool recall_same_work(struct gp_recall *r, const struct gp_launch_kind *kind,
                       struct gp_fingerprint *f);
 
+/* A launch was taken for others with the same work, though its own fingerprint is another one. */
+void recall_differed_by_chance(struct gp_recall *r, const struct gp_launch_kind *kind);
+
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);

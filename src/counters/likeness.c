@@ -248,6 +248,8 @@ void likeness_find(struct gp_range_collection *c, struct gp_member *m)
             recall_compared(c->recall, &m->kind, !found);
         /* Unless the hardware says no. */
         recall_found(c->recall, &m->kind, &m->fingerprint, true);
+        if (m->by_work)
+            recall_differed_by_chance(c->recall, &m->kind);
         gp_launch_move(&m->state, found ? GP_LAUNCH_FIND : GP_LAUNCH_FIND_NONE);
         return;
     }
@@ -445,6 +447,23 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
         values_learn_hardware(c, m);
 }
 
+/* The sum of launches that are known by their work may differ by what so many of them may: chance
+ * makes up for chance, and one with other work shows. */
+#define MOST_OF_WORK 4
+
+static bool is_by_work(const struct gp_batch *b, const struct gp_bundle *bundle)
+{
+    return member_is_by_work(b->members[bundle->first]);
+}
+
+/* The part of all that its launches may differ by. */
+static double part_of_tolerance(const struct gp_batch *b, const struct gp_bundle *bundle)
+{
+    return is_by_work(b, bundle) && bundle->members > MOST_OF_WORK
+               ? (double)MOST_OF_WORK / bundle->members
+               : 1;
+}
+
 /* The sum of a bundle has to be that of launches like its members. */
 static bool is_sum_right(struct gp_range_collection *c, unsigned number)
 {
@@ -459,8 +478,9 @@ static bool is_sum_right(struct gp_range_collection *c, unsigned number)
         const double *row = find_like(c, m, &other);
         right = row && bundles_take_off(c, m, checks_in_row(c, row), left, may_differ);
     }
+    const double part = part_of_tolerance(b, &b->bundles[number - 1]);
     for (size_t w = 0; right && w < GP_ALL_CHECKS; w++)
-        right = fabs(left[w]) <= may_differ[w];
+        right = fabs(left[w]) <= part * may_differ[w];
     return right;
 }
 
@@ -477,29 +497,34 @@ static void confirm_shared(struct gp_range_collection *c, struct gp_member *m)
     confirm(c, m, row, other);
 }
 
-static void note_denied(struct gp_range_collection *c, unsigned members)
+/* Its number among those with a wrong sum, if that is to be wondered at where its launches are
+ * alike all the same; else 0. */
+static unsigned note_denied(struct gp_range_collection *c, const struct gp_bundle *bundle)
 {
+    const unsigned members = bundle->members;
+    if (is_by_work(&c->base.batch, bundle))
+        return 0; /* that may be chance */
     const unsigned number = ++c->bundles_denied;
     c->denied[number % GP_MOST_BUNDLES] =
         (struct gp_denied_bundle){.number = number, .members = members, .left = members};
+    return number;
 }
 
 static void judge_bundles(struct gp_range_collection *c)
 {
     struct gp_batch *b = &c->base.batch;
     for (unsigned number = 1; number <= b->bundle_count; number++) {
-        const unsigned members = b->bundles[number - 1].members;
+        const struct gp_bundle *bundle = &b->bundles[number - 1];
         const bool right = is_sum_right(c, number);
+        const unsigned denied = right ? 0 : note_denied(c, bundle);
         if (right)
-            bundles_confirmed(c, members);
-        else
-            note_denied(c, members);
+            bundles_confirmed(c, bundle->members);
         for (unsigned i = 0; i < b->count; i++) {
             struct gp_member *m = b->members[i];
             if (m->bundle != number)
                 continue;
             m->bundle = 0;
-            m->denied = right ? 0 : c->bundles_denied;
+            m->denied = denied;
             m->taken_for = m->fingerprint;
             if (right)
                 confirm_shared(c, m);

@@ -62,6 +62,7 @@ struct kind {
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
     uint64_t varied;                    /* a bit for each that was not the same for all */
     bool various;                       /* it was assumed once, and not so */
+    bool by_chance;                     /* some with the same work had other fingerprints */
     bool counted;                       /* one of them was, in instrumented code */
     UT_hash_handle hh;
 };
@@ -327,6 +328,9 @@ static void note_found(struct kind *k, const struct gp_launch_kind *kind,
 void recall_found(struct gp_recall *r, const struct gp_launch_kind *kind,
                   const struct gp_fingerprint *f, bool confirmed)
 {
+    struct kind *same_work = find_work(r, kind);
+    if (same_work && memcmp(&same_work->alike, f, sizeof(*f)) != 0)
+        same_work->by_chance = true;
     note_found(find_or_make_kind(r, kind), kind, f, confirmed);
     note_found(find_or_make_in(&r->works, &kind->work), kind, f, confirmed);
 }
@@ -376,6 +380,8 @@ bool recall_assume(struct gp_recall *r, struct gp_launch_kind *kind, unsigned ap
         return false;
     e->launches++;
     *f = k->alike;
+    const struct kind *same_work = find_work(r, kind);
+    kind->by_chance = same_work && same_work->by_chance;
     return true;
 }
 
@@ -387,6 +393,13 @@ bool recall_same_work(struct gp_recall *r, const struct gp_launch_kind *kind,
         return false;
     *f = k->alike;
     return true;
+}
+
+void recall_differed_by_chance(struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    struct kind *k = find_work(r, kind);
+    if (k)
+        k->by_chance = true;
 }
 
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)

@@ -524,7 +524,7 @@ alike() {
         turns 100x256x64
     [ "$(measured scale_asking)" -eq 102 ]
     launches | grep scale_asking >"$BATS_TEST_TMPDIR/turns"
-    [ "$(grep -c '"recalled":2,' "$BATS_TEST_TMPDIR/turns")" -gt 90 ]
+    [ "$(grep -c '"recalled":[12],' "$BATS_TEST_TMPDIR/turns")" -gt 90 ]
     grep -o '"smsp__sass_inst_executed_op_global_ld.sum":[0-9]*' "$BATS_TEST_TMPDIR/turns" | cut -d: -f2 >"$BATS_TEST_TMPDIR/loads"
     sort -n "$BATS_TEST_TMPDIR/loads" | uniq -c
     [ "$(head -n 1 "$BATS_TEST_TMPDIR/loads")" -gt 10000 ]
@@ -533,6 +533,11 @@ alike() {
     same_with_and_without "$programs/alike_linked" turns 1x256x64 awaited 300x256 turns 100x256x64
     [ "$(grep -c "not counted together any more" "$log")" -eq 0 ]
     [ "$(launches | grep -c '"recalled":2,')" -gt 250 ]
+    # One between others has 1.4 % more instructions, by a number in memory: too much for launches known by their work.
+    same_with_and_without "$programs/alike_linked" turns 60x256x64 more 1x256x64 60x256x64
+    launches | grep scale_asking >"$BATS_TEST_TMPDIR/turns"
+    sed -n 61p "$BATS_TEST_TMPDIR/turns" | grep -q '"recalled":0,'
+    [ "$(grep -c '"recalled":[12],' "$BATS_TEST_TMPDIR/turns")" -gt 100 ]
 }
 
 # bats test_tags=time

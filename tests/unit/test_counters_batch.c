@@ -20,7 +20,7 @@ static struct gp_batch batch;
 /* A batch, a letter for each launch; the letter is its fingerprint. Capitals were assumed, others
  * compared. '-': not compared; '.': it is not to be counted; '!' behind a launch: alone in any
  * case;
- * '*': it asks, so its counts depend on time;
+ * '*': it asks, so its counts depend on time; '+': and is known by its work alone;
  * '?': its fingerprint does not tell all; '~': its copy has another layout; '/': it
  * cannot share a range, unless ':' follows: its copy is in parts. */
 struct row {
@@ -51,6 +51,7 @@ static const struct row rows[] = {
     {"and one that is left over is alone", "XXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaa1"},
     {"launches that ask are in bundles of their own", "XY*XY*XY*", "xy", "ababab"},
     {"a single one is alone", "XY*X", "xy", "a1a"},
+    {"so are those that are known by their work", "XY*Z+XY*Z+", "xyz", "abcabc"},
 };
 
 static const struct {
@@ -60,6 +61,7 @@ static const struct {
     {{"without a range launches wait", "-----", "", "11222"}, 2},
     {{"bundles and blanks have theirs first", "---XXX", "x", "112aaa"}, 4},
     {{"bundles of both kinds have theirs", "------XY*XY*", "xy", "111112abab"}, 8},
+    {{"bundles of all kinds have theirs", "------XY*Z+XY*Z+", "xyz", "111112abcabc"}, 9},
     {{"copies in parts need no blank of a layout", "---X/:X/:X/:", "x", "112aaa"}, 4},
     {{"launches like those that wait do, too", "---xxxxxx", "", "122222222"}, 2},
     {{"others do not", "---XX-", "x", "112aa2"}, 4},
@@ -98,6 +100,8 @@ static void read_batch(const struct row *row)
             m->round = 1;
         else if (*at == '*')
             m->questions = 1;
+        else if (*at == '+')
+            m->questions = m->by_work = 1;
         else if (*at == '?')
             facts[batch.count - 1].complete = false;
         else if (*at == '~')

@@ -247,7 +247,7 @@ DEFINE_KERNEL(scale_awaited, false, 8, 4, 4);
 
 /* One thread asks memory besides, until others have come: that many sectors more, which are few, as
  * all threads read. The work of the first launch is larger: a number in memory says so, which the
- * last of 64 blocks of 256 threads changes. */
+ * last of 64 blocks of 256 threads changes; or it gives some of the threads a little more to do. */
 static void scale_asking(struct gpusim_thread *t)
 {
     static atomic_uint asked;
@@ -265,12 +265,14 @@ static void scale_asking(struct gpusim_thread *t)
     }
     while (AGAIN(t, --times > 0))
         ;
-    unsigned rounds = LDG(t, &data[0]) == factor ? 16 : 20;
+    const float first = LDG(t, &data[0]);
+    const unsigned rounds = first == factor || first > 1 ? 16 : 20, more = first > 1;
     FOR(t, unsigned k = 0, k < rounds, k++)
     {
         sum += LDG(t, &data[1 + (i + 32 * k) % (n - 1)]);
     }
     INT(t, 60);
+    FOR(t, unsigned k = 0, i < 32 * 256 && k < more, k++) INT(t, 1);
     IF(t, i > 0 && i < n) STG(t, &data[i], sum > -1e30f ? factor : 0);
     IF(t, i == 64 * 256 - 1) STG(t, &data[0], factor);
     EXIT(t);

@@ -6,9 +6,10 @@
  * add_until, which adds 1 to elements below 80 and up to 63 more, by the lane; from `ever` on to
  * all there are. From `sum` on it is vector_add_float of the elements and others, from `twice` on
  * of the elements and themselves. `ahead` leaves out the first eight elements that are there,
- * `carveout` has the kernel share its L1 with shared memory in another way. A last argument `kill`
- * ends the process before anything of it can be recorded; `fork` makes a child that waits for a
- * signal, or for the end of its parent; `wait` says so, and waits for a signal that does;
+ * `more` puts 2 into the first one, `carveout` has the kernel share its L1 with shared memory in
+ * another way. A last argument `kill` ends the process before anything of it can be recorded;
+ * `fork` makes a child that waits for a signal, or for the end of its parent; `wait` says so, and
+ * waits for a signal that does;
  * `_exit`, `abort` and `fault` end it in these ways. `exec PROGRAM ARGUMENT...` becomes another
  * one.
  */
@@ -103,6 +104,10 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[i], "ahead") == 0) {
             numbers += SECTOR;
+            continue;
+        }
+        if (strcmp(argv[i], "more") == 0) {
+            MUST(gpu.MemsetD32(numbers, 0x40000000u, 1));
             continue;
         }
         if (strcmp(argv[i], "free") == 0) {
