@@ -17,8 +17,9 @@
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
- * allocations are larger: of one that is verified by itself, of others, and where numbers in memory
- * may say where it writes; less than so many behind each of them are not worth it. */
+ * allocations are larger: of one that is verified by itself, of others, and where numbers in
+ * memory, or the order of threads, may say where it writes; less than so many behind each of them
+ * are not worth it. */
 #define MOST_UNKNOWN ((uint64_t)1 << 30)
 #define MOST_WIDE ((uint64_t)256 << 20)
 #define MOST_BY_INPUT ((uint64_t)32 << 20)
@@ -164,8 +165,8 @@ static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *pla
     return writes_plan(&s->learned, &s->addresses, &s->led, most ? wide_bytes(s, most) : 0, plan);
 }
 
-/* Where writes were seen their parts are known, but not where contents of memory say where they
- * are: then they lie in an array, and that may go on behind its piece. */
+/* Where writes were seen their parts are known, but not where contents of memory, or the order of
+ * threads, say where they are: then they lie in an array, and that may go on behind its piece. */
 static uint64_t most_wide(const struct gp_snapshot *s, bool known)
 {
     const bool seen = writes_were_seen(&s->learned, &s->addresses);

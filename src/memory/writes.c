@@ -333,7 +333,7 @@ bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a
 bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_addresses *a)
 {
     const struct gp_work_writes *w = nearest(l, a);
-    return a->by_input && (!w || may_write_elsewhere(w, a));
+    return w ? may_write_elsewhere(w, a) : a->by_input || a->by_order;
 }
 
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a)

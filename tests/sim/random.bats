@@ -42,6 +42,13 @@ load common
     done
 }
 
+@test "a program whose launches write as the order of their threads says computes the same" {
+    for seed in 1 2; do
+        GPUPROF_REPLAY=now same_with_and_without "$programs/arena_linked" random-order $seed
+        [ "$(forgotten)" = "of $(sed -n 's/^launches: //p' "$BATS_TEST_TMPDIR/ours.out")" ]
+    done
+}
+
 # bats test_tags=time
 @test "a program whose kernels wait for the host and for each other computes the same" {
     for seed in 1 2 3; do

@@ -210,6 +210,20 @@ static void test_parts_by_the_order_of_threads_never_settle(void **state)
     assert_true(holds(a, 0, 512 * MB)); /* a replay may write to any of it */
 }
 
+static void test_threads_that_write_or_not_may_do_so_behind_a_piece(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    assert_false(writes_may_be_elsewhere(&a->learned, &l));
+    l.by_order = true;
+    assert_true(writes_may_be_elsewhere(&a->learned, &l));
+    for (int i = 0; i < 100; i++)
+        see(a, &l, 16 * MB, false);
+    assert_true(writes_may_be_elsewhere(&a->learned, &l));
+    planned(a, &l);
+    assert_true(holds(a, 0, 512 * MB));
+}
+
 static void test_to_verify_launches_does_not_settle_an_order(void **state)
 {
     struct all *a = *state;
@@ -268,6 +282,7 @@ int main(void)
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),
         TEST(test_parts_by_the_order_of_threads_never_settle),
+        TEST(test_threads_that_write_or_not_may_do_so_behind_a_piece),
         TEST(test_to_verify_launches_does_not_settle_an_order),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),
         TEST(test_nothing_is_learned_of_what_is_no_launch),

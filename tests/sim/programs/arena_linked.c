@@ -28,7 +28,8 @@
  * In the case "random" pieces are given back and others cut there, launches begin in the
  * middle of pieces, have addresses of others from memory, and write behind all that they have
  * written, or now and then far away, by numbers in memory; the number of launches is printed, too;
- * in the case "random-near" none writes far away. Prints a digest of all pieces.
+ * in the case "random-near" none writes far away; in the case "random-order" the order of threads
+ * says where they write, or which of them. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -709,6 +710,56 @@ static void order(CUfunction kernel)
     printf("sum: %u\n", sum);
 }
 
+/* The sum of some words of the GPU. */
+static uint32_t sum_of(CUdeviceptr at, unsigned words)
+{
+    uint32_t *found = malloc(4 * (size_t)words), sum = 0;
+    MUST(cuMemcpyDtoH(found, at, 4 * (size_t)words));
+    for (unsigned i = 0; i < words; i++)
+        sum += found[i];
+    free(found);
+    return sum;
+}
+
+/* The same on pieces that overlap, of an allocation that is freed and had again, with fills in
+ * between. Prints the sum of all that launches have added. */
+static void order_at_random(void)
+{
+    enum { BYTES = 12 << 20, QUIET_BYTES = 1 << 20, CUT = 4, TIMES = 600 };
+    const CUfunction kernels[] = {of[gpu].draw, of[gpu].race};
+    CUdeviceptr base = 0, at[CUT] = {0}, to;
+    uint32_t sum = 0;
+    unsigned n;
+    void *params[] = {&to, &base, &n};
+
+    for (int i = 0; i <= TIMES; i++) {
+        if (base && (i == TIMES || !chance(80))) {
+            sum += sum_of(base + QUIET_BYTES, (BYTES - QUIET_BYTES) / 4);
+            MUST(cuMemFree(base));
+            base = 0;
+        }
+        if (i == TIMES)
+            break;
+        if (!base) {
+            MUST(cuMemAlloc(&base, BYTES));
+            MUST(cuMemsetD32(base, 0, BYTES / 4));
+            for (unsigned k = 0; k < CUT; k++)
+                at[k] = base + QUIET_BYTES + k * (2u << 20) + 256 * chance(4000);
+        }
+        to = at[chance(CUT)];
+        n = 64u << chance(14);
+        if (!chance(15)) {
+            const uint32_t value = chance(3);
+            sum += sum_of(to, n) - n * value;
+            MUST(cuMemsetD32(to, value, n));
+        }
+        MUST(cuLaunchKernel(kernels[chance(2)], 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        if (!chance(40))
+            at[chance(CUT)] = base + QUIET_BYTES + 4 * chance(2 << 20);
+    }
+    printf("sum: %u\nlaunches: %u\n", sum, (unsigned)TIMES);
+}
+
 /* From the middle on a kernel writes elsewhere at each launch. */
 static void scatter_on(void)
 {
@@ -1109,6 +1160,8 @@ int main(int argc, char **argv)
         order(of[gpu].draw);
     else if (!strcmp(which, "race"))
         order(of[gpu].race);
+    else if (!strcmp(which, "random-order"))
+        order_at_random();
     else if (!strcmp(which, "scatter-on"))
         scatter_on();
     else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
