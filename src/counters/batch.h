@@ -89,13 +89,6 @@ struct gp_member {
     struct gp_reason hardware_lost; /* why the hardware's counts cannot be read */
 };
 
-/* It asks, and is taken for others with the same work whose fingerprint differs by chance. So the
- * hardware's counts have to agree more closely. */
-static inline bool member_is_by_work(const struct gp_member *m)
-{
-    return m->by_work || (m->questions && m->identity == GP_ASSUMED_IDENTITY && m->kind.by_chance);
-}
-
 /* Launches in one range. The first one makes its pass. */
 struct gp_bundle {
     unsigned first, members;

@@ -561,6 +561,13 @@ bool sass_session_copies(const struct gp_sass_session *s);
 
 /* ---- the list of counters (counter_list.c) --------------------------------------------------- */
 
+/* It asks, and is taken for others with the same work whose fingerprint differs by chance. So the
+ * hardware's counts have to agree more closely. */
+static inline bool member_is_by_work(const struct gp_member *m)
+{
+    return m->by_work || (m->questions && m->identity == GP_ASSUMED_IDENTITY && m->kind.by_chance);
+}
+
 /* So much a check counter of the launch, by its number, may differ from that of one that was
  * measured. */
 double check_tolerance(const struct gp_member *m, size_t check, double wanted);

@@ -447,8 +447,8 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
         values_learn_hardware(c, m);
 }
 
-/* The sum of launches that are known by their work may differ by what so many of them may: chance
- * makes up for chance, and one with other work shows. */
+/* The sum of launches that are known by their work may differ by as much as so many of them may:
+ * chance makes up for chance, and one with other work shows. */
 #define MOST_OF_WORK 4
 
 static bool is_by_work(const struct gp_batch *b, const struct gp_bundle *bundle)

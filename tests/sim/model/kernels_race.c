@@ -1,4 +1,4 @@
-/* A kernel whose threads write to places of their own, each of them or not as an atomic answers. */
+/* A kernel whose threads write to words of their own, each of them or not as an atomic answers. */
 #include "model/define.h"
 
 #include <stdatomic.h>

@@ -721,8 +721,9 @@ static uint32_t sum_of(CUdeviceptr at, unsigned words)
     return sum;
 }
 
-/* The same on pieces that overlap, of an allocation that is freed and had again, with fills in
- * between. Prints the sum of all that launches have added. */
+/* Launches that add 1 to a word of pieces that overlap, as their threads' order tells, of an
+ * allocation that is freed and had again, with fills in between. Prints the sum of all that they
+ * have added. */
 static void order_at_random(void)
 {
     enum { BYTES = 12 << 20, QUIET_BYTES = 1 << 20, CUT = 4, TIMES = 600 };
