@@ -10,10 +10,11 @@
 #define MOST_ALARMS 2
 
 /* Bytes of a launch whose allocations are saved whole where its writes are only guessed: no launch
- * like it has shown them, or its kernel is verified one by one; and how many times as much the
- * budget has room for. Pieces end where some launch has had an address, and may have grown since:
- * an allocator divides freed memory anew. To copy so much takes a fraction of a millisecond, and a
- * write beside a piece costs the counters of a batch. */
+ * like it has shown them, or none can, as the order of threads says where they are, or its kernel
+ * is verified one by one; and how many times as much the budget has room for. Pieces end where some
+ * launch has had an address, and may have grown since: an allocator divides freed memory anew. To
+ * copy so much takes a fraction of a millisecond, and a write beside a piece costs the counters of
+ * a batch. */
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
@@ -206,14 +207,15 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
                        !(launch->writes_anywhere && known_only) && plan_parts(s, 0, &s->plan);
     const bool known = !launch->writes_anywhere && writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
-    s->saves_whole = plans && !sure && (known || !known_only) && whole_is_cheap(s);
+    s->saves_whole =
+        plans && (!sure || launch->writes_by_order) && (known || !known_only) && whole_is_cheap(s);
     const uint64_t wide = most_wide(s, known);
     s->saves_wide = plans && !s->saves_whole && wide && plan_parts(s, wide, &s->wide);
     s->saves_parts = plans && !s->saves_whole;
     s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify && (known_only || s->leads_known) &&
-                     (!plans || (known && !s->saves_whole));
+                     (!plans || (known && (sure || !s->saves_whole)));
     for (size_t i = 0; i < s->divided_count; i++) {
         count_parts(s, s->divided[i]);
         s->parts_known = s->parts_known && s->divided[i]->known;

@@ -58,6 +58,8 @@ left() {
 @test "launches that write where the threads lie that come first: other threads do in a replay" {
     arena race
     [ "$(left)" -eq 0 ]
+    arena race-behind # in pieces that are no array's of their own
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 72 ]
 }
 
 @test "a single launch that writes far away, in a batch of launches whose parts are known" {

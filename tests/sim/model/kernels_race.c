@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 /* Adds 1 to the word of the thread that comes first: mostly one of the first threads, and now and
- * then any of n. */
+ * then one of the last of n. */
 static void arena_race(struct gpusim_thread *t)
 {
     static atomic_uint runs;
@@ -17,7 +17,7 @@ static void arena_race(struct gpusim_thread *t)
     {
         const unsigned order = atomic_fetch_add(&runs, 1);
         (void)ATOMIC_ADD(t, came, 1u);
-        uint32_t *to = &a[order % 97 == 96 ? order * 7919 % n : order % 5];
+        uint32_t *to = &a[order % 97 == 96 ? n - 1 - order % n : order % 5];
         STG(t, to, LDG(t, to) + 1);
     }
     EXIT(t);

@@ -7,29 +7,29 @@
  * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
  * their own, in the case "scatter-once" a single launch writes far away, in the case "scatter-on"
  * each launch of a kernel from some launch on, in the case "order" the order of threads says where
- * launches write, in the case "race" which of them write, in the cases "whole" and
- * "alike-whole" the same pieces are allocations, in the cases "scatter" and "scatter-far" kernels
- * write now and then far from their pieces, by numbers in memory, and in the second one far behind
- * all pieces, in the case "blocked" launches and fills stand behind a wait that ends once they have
- * returned, in the case "freed" the allocation is freed and had again, in the case "short" there
- * are several arenas, and nearly all other memory is allocated between launches on them. In the
- * cases "beside-host", "beside-other", "beside-arena" and "beside-far" launches of another kernel
- * come in between, in the cases "through-nowhere", "through-piece", "through-other" and
- * "through-arena" launches that load an address from memory: in the case "through-node" one behind
- * another, in the case "through-many" by a kernel with many addresses, in the case "through-far" of
- * memory to which the launch before has written by a number. In the cases "peers" and "access" each
- * of two GPUs has an arena that both can write, by mappings or by access to the other context; in
- * the cases "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and
- * kernels of the second one write to the arena of the first, which they have from parameters or
- * from memory; in the case "peers-waits" the second one is at work when the first arena is freed.
- * In the case "graphs" launches, fills and copies are nodes of graphs; in the case "graphs-busy" a
- * function of the host takes a while in each, and nodes behind it wait for that; in the case
- * "graphs-random" they have two branches, and are made by chance.
- * In the case "random" pieces are given back and others cut there, launches begin in the
- * middle of pieces, have addresses of others from memory, and write behind all that they have
- * written, or now and then far away, by numbers in memory; the number of launches is printed, too;
- * in the case "random-near" none writes far away; in the case "random-order" the order of threads
- * says where they write, or which of them. Prints a digest of all pieces.
+ * launches write, in the cases "race" and "race-behind" which of them write, in the cases "whole"
+ * and "alike-whole" the same pieces are allocations, in the cases "scatter" and "scatter-far"
+ * kernels write now and then far from their pieces, by numbers in memory, and in the second one far
+ * behind all pieces, in the case "blocked" launches and fills stand behind a wait that ends once
+ * they have returned, in the case "freed" the allocation is freed and had again, in the case
+ * "short" there are several arenas, and nearly all other memory is allocated between launches on
+ * them. In the cases "beside-host", "beside-other", "beside-arena" and "beside-far" launches of
+ * another kernel come in between, in the cases "through-nowhere", "through-piece", "through-other"
+ * and "through-arena" launches that load an address from memory: in the case "through-node" one
+ * behind another, in the case "through-many" by a kernel with many addresses, in the case
+ * "through-far" of memory to which the launch before has written by a number. In the cases "peers"
+ * and "access" each of two GPUs has an arena that both can write, by mappings or by access to the
+ * other context; in the cases "peers-copies", "peers-kernels", "peers-through" and those of
+ * "access" copies and kernels of the second one write to the arena of the first, which they have
+ * from parameters or from memory; in the case "peers-waits" the second one is at work when the
+ * first arena is freed. In the case "graphs" launches, fills and copies are nodes of graphs; in the
+ * case "graphs-busy" a function of the host takes a while in each, and nodes behind it wait for
+ * that; in the case "graphs-random" they have two branches, and are made by chance. In the case
+ * "random" pieces are given back and others cut there, launches begin in the middle of pieces, have
+ * addresses of others from memory, and write behind all that they have written, or now and then far
+ * away, by numbers in memory; the number of launches is printed, too; in the case "random-near"
+ * none writes far away; in the case "random-order" the order of threads says where they write, or
+ * which of them. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -721,6 +721,26 @@ static uint32_t sum_of(CUdeviceptr at, unsigned words)
     return sum;
 }
 
+/* Launches that add 1 to a word of a large array, in which others have had their addresses before.
+ * Prints the sum of all. */
+static void order_behind(void)
+{
+    enum { BYTES = 48 << 20, FIRST = 12, TIMES = 60 };
+    CUdeviceptr base, to;
+    unsigned n;
+    void *params[] = {&to, &base, &n};
+
+    MUST(cuMemAlloc(&base, BYTES));
+    MUST(cuMemsetD32(base, 0, BYTES / 4));
+    for (unsigned i = 0; i < FIRST + TIMES; i++) {
+        to = base + (i < FIRST ? (1u + 4 * i) << 20 : 1u << 20);
+        n = i < FIRST ? 5 : (BYTES - (1 << 20)) / 4;
+        MUST(cuLaunchKernel(of[gpu].race, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    }
+    printf("sum: %u\n", sum_of(base + 4, BYTES / 4 - 1));
+    MUST(cuMemFree(base));
+}
+
 /* Launches that add 1 to a word of pieces that overlap, as their threads' order tells, of an
  * allocation that is freed and had again, with fills in between. Prints the sum of all that they
  * have added. */
@@ -1161,6 +1181,8 @@ int main(int argc, char **argv)
         order(of[gpu].draw);
     else if (!strcmp(which, "race"))
         order(of[gpu].race);
+    else if (!strcmp(which, "race-behind"))
+        order_behind();
     else if (!strcmp(which, "random-order"))
         order_at_random();
     else if (!strcmp(which, "scatter-on"))
