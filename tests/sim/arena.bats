@@ -86,9 +86,10 @@ left() {
 
 # bats test_tags=long
 @test "pieces in two streams" {
-    # A unit at the border is written in both: the digests are right in one order alone.
+    # A unit at the border is written in both: the digests are right in one order alone. Behind two alarms, which may lose
+    # 128 launches each, launches are waited for.
     arena streams
-    [ "$(left)" -le 130 ]
+    [ "$(left)" -le 256 ]
 }
 
 @test "launches and fills behind a wait return before it ends" {
