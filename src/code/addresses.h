@@ -15,8 +15,7 @@ bool gp_code_may_load_addresses(const void *code, size_t size, int cc);
 /* The things on which the addresses depend that a function writes to. */
 enum gp_write_addresses {
     GP_WRITES_BY_PARAMETERS, /* on its parameters and the positions of its threads */
-    GP_WRITES_SOME_BY_ORDER, /* the same, but the order of its threads may say which of them write
-                              */
+    GP_WRITES_SOME_BY_ORDER, /* the same, and the order of its threads says which of them write */
     GP_WRITES_BY_INPUT,      /* on numbers in memory, too */
     GP_WRITES_BY_ORDER,      /* on the order of its threads as well, by the answers of atomics, by
                               * numbers that may be those of other threads, or by where they run */

@@ -46,8 +46,7 @@ struct gp_launch_kind {
     struct gp_fingerprint work;         /* and the parameters on which its work depends */
     uint32_t parameters[GP_KIND_WORDS]; /* the last one stands for all that follow */
     bool by_work;                       /* assumed to be as others with the same work */
-    bool
-        by_chance; /* assumed to be as others, and some with the same work had other fingerprints */
+    bool by_chance; /* assumed, though others with the same work had other fingerprints */
 };
 
 /* How the hardware counts a launch. */
