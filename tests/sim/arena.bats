@@ -55,6 +55,7 @@ left() {
     [ "$(left)" -eq 0 ]
 }
 
+# bats test_tags=long
 @test "launches that write where the threads lie that come first: other threads do in a replay" {
     arena race
     [ "$(left)" -eq 0 ]

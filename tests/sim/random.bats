@@ -42,6 +42,7 @@ load common
     done
 }
 
+# bats test_tags=long
 @test "a program whose launches write as the order of their threads says computes the same" {
     for seed in 1 2; do
         GPUPROF_REPLAY=now same_with_and_without "$programs/arena_linked" random-order $seed
