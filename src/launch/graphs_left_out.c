@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-/* A kernel that was left out is asked for again behind a 32nd of its launches so far, as one that
+/* A kernel that was left out is asked for again behind a part of its launches so far, as one that
  * is launched by itself (launch/worth.c); and behind so many launches of the graph. */
-#define ASKED_AFTER 32
 #define MOST_PASSING 64
 
 struct group {
@@ -154,7 +153,8 @@ static unsigned launches_left(const struct gp_left_out_graph *g)
     uint64_t left = g->count > 0 ? MOST_PASSING : 0;
     for (unsigned i = 0; i < g->count; i++) {
         const struct group *of = &g->groups[i];
-        const uint64_t launches = atomic_load(&of->tally->launches) / of->kernels / ASKED_AFTER;
+        const uint64_t launches =
+            atomic_load(&of->tally->launches) / of->kernels / within_limit_skip_part(of->tally);
         left = launches < left ? launches : left;
     }
     return (unsigned)left;
@@ -174,8 +174,8 @@ void gp_left_out_graph_learn(struct gp_left_out_graph *g, const struct gp_launch
     g->groups = groups;
     g->count = count;
     join(g);
-    g->left = launches_left(g);
     pthread_mutex_unlock(&lock);
+    g->left = launches_left(g);
     g->asked = sampling_times_asked();
     if (g->left == 0)
         forget(g);

@@ -289,6 +289,7 @@ struct gp_worth {
     uint64_t first, last; /* numbers of launches among all: its first and its last one */
     double beginning;     /* gp_prices.first, as it was at the last one */
     double on_timing;     /* money that went into times which are not known yet */
+    bool poor;            /* there was not even the money for a time, when it was asked for */
     unsigned size_class;
     struct gp_relatives *relatives;    /* NULL: it has none */
     struct gp_offer {                  /* to the rule, when the price was found */
@@ -336,6 +337,9 @@ struct gp_worth_rule {
 
 /* The class of grids with so many blocks. */
 unsigned worth_size_class(double blocks);
+
+/* The part of its launches so far that need not be asked for next, as 1 / that number. */
+unsigned worth_skip_part(const struct gp_worth *group);
 
 /* A launch of the group is about to be made. *skips becomes the number of further launches of it
  * that need not be asked for: they are only counted, and worth_count adds them later. */
@@ -535,6 +539,8 @@ struct gp_reason within_limit_code(const char *kernel, int device,
                                    const struct gp_configuration *configuration);
 /* A launch that was left out in any case. */
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
+/* The part of its launches so far that need not be asked for next, as 1 / that number. */
+unsigned within_limit_skip_part(struct gp_tally *tally);
 /* A launch that was chosen has no measurement. */
 void within_limit_in_vain(struct gp_tally *tally);
 /* It was left out after all, so its kernel is still to be begun, or to be read. */

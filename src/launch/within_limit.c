@@ -233,6 +233,14 @@ void within_limit_skipped(struct gp_tally *t, uint64_t launches)
     pthread_mutex_unlock(&chosen.lock);
 }
 
+unsigned within_limit_skip_part(struct gp_tally *t)
+{
+    pthread_mutex_lock(&chosen.lock);
+    const unsigned part = worth_skip_part(&t->worth);
+    pthread_mutex_unlock(&chosen.lock);
+    return part;
+}
+
 void within_limit_in_vain(struct gp_tally *t)
 {
     pthread_mutex_lock(&chosen.lock);

@@ -396,6 +396,11 @@ static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }
 
+unsigned worth_skip_part(const struct gp_worth *g)
+{
+    return g->poor ? SKIP_PART_OF_POOR : SKIP_PART;
+}
+
 enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const struct gp_prices *p,
                             const struct gp_money *money, unsigned *skips)
 {
@@ -413,9 +418,9 @@ enum gp_choice worth_choose(struct gp_worth_rule *r, struct gp_worth *g, const s
         choice = GP_ONLY_TIMED;
     spend(r, g, choice, p);
     *skips = 0;
-    const unsigned part = money->left < p->timing ? SKIP_PART_OF_POOR : SKIP_PART;
+    g->poor = money->left < p->timing;
     if (choice == GP_ONLY_COUNTED)
-        *skips = (unsigned)fmin(MOST_SKIPS, (double)(g->launches / part));
+        *skips = (unsigned)fmin(MOST_SKIPS, (double)(g->launches / worth_skip_part(g)));
     return choice;
 }
 

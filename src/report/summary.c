@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MOST_REASONS 1024
-/* Seconds: a kernel takes no less. */
+/* Seconds that the shortest kernels take, about. */
 #define SHORTEST_TIME 2e-6
 struct reason {
     UT_hash_handle hh;

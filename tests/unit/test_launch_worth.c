@@ -424,6 +424,23 @@ static void code_is_worth_its_price(void **state)
     assert_true(worth_code(&rule, 1, 0.025));
 }
 
+/* Where there is not the money for a time more launches need not be asked for. */
+static void a_group_without_money_is_asked_for_less(void **state)
+{
+    struct gp_worth g = {0};
+    unsigned skips;
+    (void)state;
+    worth_count(&rule, &g, 127, GP_ONLY_COUNTED, &prices);
+    const struct gp_money money = {.all = 0, .left = prices.timing / 2};
+    assert_int_equal(worth_choose(&rule, &g, &prices, &money, &skips), GP_ONLY_COUNTED);
+    assert_int_equal(skips, 128 / 4);
+    assert_int_equal(worth_skip_part(&g), 4);
+    const struct gp_money more = {.all = 0, .left = prices.timing * 2};
+    assert_int_equal(worth_choose(&rule, &g, &prices, &more, &skips), GP_ONLY_COUNTED);
+    assert_int_equal(skips, 129 / 32);
+    assert_int_equal(worth_skip_part(&g), 32);
+}
+
 /* A kernel that was measured without its code is measured again once that is worth it. */
 static void a_measured_kernel_is_instrumented_later(void **state)
 {
@@ -769,6 +786,7 @@ int main(void)
         cmocka_unit_test_setup(a_launch_that_could_not_be_measured_stands_for_no_other, start),
         cmocka_unit_test_setup(a_launch_that_is_left_out_after_all_has_cost_nothing, start),
         cmocka_unit_test_setup(code_is_read_for_a_time_out_of_the_money_for_first_times, start),
+        cmocka_unit_test_setup(a_group_without_money_is_asked_for_less, start),
         cmocka_unit_test_setup(beside_others_no_grid_is_wanted, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

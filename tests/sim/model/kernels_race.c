@@ -1,4 +1,5 @@
-/* A kernel whose threads write to words of their own, each of them or not as an atomic answers. */
+/* A kernel whose threads write to words of their own, each of them or not as an atomic answers. It
+ * has a file of its own, beside kernels_order.c, as the text of a file is its kernels' code. */
 #include "model/define.h"
 
 #include <stdatomic.h>
