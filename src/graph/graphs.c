@@ -375,6 +375,17 @@ static void learn_left_out(struct gp_graph *g)
         graph_learn_left_out(&g->clone, g->left_out);
 }
 
+void graph_left_out(CUgraphExec exec)
+{
+    gp_internal_work_begins();
+    pthread_mutex_lock(&lock);
+    struct gp_graph *g = find(exec);
+    if (g && g->why == GP_GRAPH_SPLITS)
+        learn_left_out(g);
+    pthread_mutex_unlock(&lock);
+    gp_internal_work_ends();
+}
+
 /* Counts the launches of its kernels. True where some are to be measured. Locked. */
 static bool count_kernels(struct gp_graph *g, enum gp_graph_way way, struct gp_graph_listing *whole)
 {

@@ -332,6 +332,9 @@ struct gp_graph_listing;
 bool graph_is_wanted(CUgraphExec exec, enum gp_graph_reason *why, bool *unending,
                      struct gp_graph_listing *whole);
 void graph_launched(CUgraphExec exec);
+/* None of them was measured after all, for the limit: the next launches pass as if none was chosen.
+ */
+void graph_left_out(CUgraphExec exec);
 
 /* In between: those that were to be measured, and were not yet, are not. */
 void graph_passed_over(CUgraphExec exec, enum gp_passed_over why);

@@ -188,6 +188,7 @@ static void leave_out_all(const struct whole_launch *w)
             gp_sampling_left_out(&call, n->only_timed ? GP_ONLY_TIMED : GP_MEASURED);
         n->taken = false;
     }
+    graph_left_out(w->exec);
 }
 
 /* The gate is unlocked. False where the graph is to be launched as it is. */
@@ -391,9 +392,10 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .call = {.stream = stream, .per_thread_stream = per_thread_stream, .run = run_whole},
         .exec = exec,
         .real = real};
-    gp_detach_counts_launch();
     if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
+    bool goes_by_nodes;
+    gp_detach_counts_graph(graph_kernel_count(exec, &goes_by_nodes));
     if (!is_in_window(&w))
         return launch_outside(&w);
     gp_run_internal_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);

@@ -13,7 +13,7 @@
 
 /* A kernel that was left out is asked for again behind a part of its launches so far, as one that
  * is launched by itself (launch/worth.c); and behind so many launches of the graph. */
-#define MOST_PASSING 64
+#define MOST_PASSING 255
 
 struct group {
     struct gp_tally *tally;
@@ -170,6 +170,7 @@ void gp_left_out_graph_learn(struct gp_left_out_graph *g, const struct gp_launch
         groups[i] = (struct group){.tally = sampling_tally_of(&kernels[i]), .kernels = 1};
     if (!groups)
         return;
+    forget(g);
     pthread_mutex_lock(&lock);
     g->groups = groups;
     g->count = count;

@@ -107,12 +107,12 @@ static const char *ask_name(CUfunction handle, CUfunction *function)
 }
 
 /* The library or module the function came from; NULL where this driver does not tell. */
-static const void *ask_module(CUfunction handle)
+static const void *ask_module(CUfunction handle, const char *name)
 {
     CUlibrary library;
     CUmodule module;
     if (gp_cuda.cuFuncGetModule && gp_cuda.cuFuncGetModule(&module, handle) == CUDA_SUCCESS)
-        return module;
+        return gp_module_owner(module, handle, name);
     if (gp_cuda.cuKernelGetLibrary &&
         gp_cuda.cuKernelGetLibrary(&library, (CUkernel)handle) == CUDA_SUCCESS)
         return library;
@@ -146,7 +146,7 @@ static struct gp_kernel *make(CUfunction handle)
         return NULL;
     }
     k->selected = selection_wants(k->name);
-    k->module = ask_module(handle);
+    k->module = ask_module(handle, k->name);
     k->runs_once = gp_module_runs_once(k->module, k->name);
     k->refused = remembered_reason(k);
     k->unending = k->refused.cause;
@@ -416,7 +416,7 @@ bool gp_kernel_may_launch_graphs(CUfunction function)
 }
 
 /* A function of a library that was looked up in a context is of a module that the driver made
- * there, and which the program did not load: it may be any library's. */
+ * there, and which the program did not load: where its library was not found it may be any. */
 static bool may_be_of(const struct gp_kernel *k, const void *module, bool is_library)
 {
     return !module || !k->module || k->module == module ||

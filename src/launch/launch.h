@@ -122,6 +122,7 @@ CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute 
  * waited for the GPU: CUPTI is detached where nothing was measured for a while. No gate is entered.
  */
 void gp_detach_counts_launch(void);
+void gp_detach_counts_graph(unsigned kernels);
 void gp_detach_at_rest(void);
 
 /* The program has read the time between two events: its launches since the reading before this one

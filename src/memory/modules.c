@@ -399,6 +399,33 @@ bool gp_module_is_loaded(const void *handle)
     return loaded;
 }
 
+/* Whether the function, in the current context, is that kernel of the library. The driver loads a
+ * kernel of that name which is another one. */
+static bool library_has(const struct module *m, CUfunction function, const char *name)
+{
+    CUkernel kernel;
+    CUfunction here;
+    return m->is_library && gp_cuda.cuLibraryGetKernel(&kernel, m->handle, name) == CUDA_SUCCESS &&
+           gp_cuda.cuKernelGetFunction(&here, kernel) == CUDA_SUCCESS && here == function;
+}
+
+const void *gp_module_owner(CUmodule module, CUfunction function, const char *name)
+{
+    const struct module *m;
+    const void *owner = module;
+    if (!gp_cuda.cuLibraryGetKernel || !gp_cuda.cuKernelGetFunction)
+        return module;
+    pthread_mutex_lock(&lock);
+    if (!is_known(module))
+        DL_FOREACH(modules, m)
+        {
+            if (owner == module && library_has(m, function, name))
+                owner = m->handle;
+        }
+    pthread_mutex_unlock(&lock);
+    return owner;
+}
+
 void modules_forget_context(CUcontext context)
 {
     struct module *m, *next;

@@ -27,6 +27,11 @@ bool gp_modules_are_resolved(CUcontext current);
  * its variables as its. NULL is none. */
 bool gp_module_is_loaded(const void *handle);
 
+/* The library of the program's whose kernel the function is, by its name and in the current
+ * context, where the driver made the module for it (cuKernelGetFunction, and functions of graphs).
+ * Else the module. */
+const void *gp_module_owner(CUmodule module, CUfunction function, const char *name);
+
 /* The context a module belongs to; NULL for a library, which belongs to all, and for a handle that
  * we do not know. */
 CUcontext gp_module_context(const void *handle);
