@@ -1122,11 +1122,13 @@ static void contexts(void)
     free(image);
 }
 
-/* Graphs that keep the library's kernels under the handles a runtime uses. */
+/* Graphs that keep the library's kernels under the handles a runtime uses, and, in turn, as the
+ * function that each is in the context, which the driver has made a module for. */
 static void library(void)
 {
     CUlibrary lib;
     CUkernel kernel;
+    CUfunction function;
     size_t bytes;
     void *image = snippets_image(&bytes);
     CUgraph graph = new_graph();
@@ -1137,12 +1139,23 @@ static void library(void)
     MUST(cuLibraryLoadData(&lib, image, NULL, NULL, 0, NULL, NULL, 0));
     MUST(cuLibraryGetKernel(&kernel, lib, "scale_in_place"));
     (void)scaling(&s, x[0], 3);
+    MUST(cuLaunchKernel((CUfunction)(void *)kernel, s.node.gridDimX, 1, 1, s.node.blockDimX, 1, 1, 0,
+                        stream, s.node.kernelParams, NULL));
     s.node.func = NULL;
     s.node.kern = kernel;
     MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s.node));
     exec = executable(graph);
     launch_often(exec);
     show("a library's kernel");
+    destroy(exec, graph);
+    MUST(cuKernelGetFunction(&function, kernel));
+    graph = new_graph();
+    s.node.func = function;
+    s.node.kern = NULL;
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s.node));
+    exec = executable(graph);
+    launch_often(exec);
+    show("the function of a library's kernel");
     destroy(exec, graph);
     MUST(cuLibraryUnload(lib));
     free(image);
