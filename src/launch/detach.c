@@ -226,7 +226,7 @@ static void count(unsigned launches)
     gp_floating_restore(&program);
 }
 
-void gp_detach_counts_launch(void)
+void detach_counts_launch(void)
 {
     count(1);
 }

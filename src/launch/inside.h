@@ -1055,6 +1055,8 @@ bool contexts_keep(const struct gp_program_change *change);
 void detach_session_came(double seconds);
 /* A launch is measured. */
 void detach_launch_measured(void);
+/* At each launch of a kernel, as gp_detach_counts_graph. */
+void detach_counts_launch(void);
 /* Whether the launch that passes is one of which the driver's time is to be known; and that. */
 bool detach_times_launch(void);
 void detach_launch_took(uint64_t ns);

@@ -421,7 +421,7 @@ CUresult gp_launch(const struct gp_launch *call)
 {
     struct launching l = {.call = call};
     passing_begins();
-    gp_detach_counts_launch();
+    detach_counts_launch();
     if (!gp_session_measures() || !window_takes(call)) {
         l.result = pass(call);
         passing_ends();

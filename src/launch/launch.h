@@ -118,10 +118,8 @@ void gp_parameters_as_block(void *extra[GP_EXTRA_WORDS], void *bytes, size_t *si
 /* The launch as cuLaunchKernelEx takes it, with none of the attributes yet. */
 CUlaunchConfig gp_launch_config(const struct gp_launch *call, CUlaunchAttribute *attributes);
 
-/* At each launch of a kernel or a graph, before it, and behind a call in which the host may have
- * waited for the GPU: CUPTI is detached where nothing was measured for a while. No gate is entered.
- */
-void gp_detach_counts_launch(void);
+/* At each launch of a graph, before it, and behind a call in which the host may have waited for the
+ * GPU: CUPTI is detached where nothing was measured for a while. No gate is entered. */
 void gp_detach_counts_graph(unsigned kernels);
 void gp_detach_at_rest(void);
 

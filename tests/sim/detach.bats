@@ -56,6 +56,11 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
     [ "$(times finalize)" -ge 1 ]
 }
 
+@test "a graph of many kernels passes as many launches" {
+    GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 one:300 long:200
+    [ "$(times finalize)" -ge 1 ]
+}
+
 @test "a context goes while CUPTI is detached, and launches of the next one are counted" {
     traced "$programs/limit_linked" 0 one:3990 anew:1 one:4000 anew:2 one:4000
     [ "$(times finalize)" -ge 2 ]

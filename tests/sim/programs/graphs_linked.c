@@ -1122,8 +1122,8 @@ static void contexts(void)
     free(image);
 }
 
-/* Graphs that keep the library's kernels under the handles a runtime uses, and, in turn, as the
- * function that each is in the context, which the driver has made a module for. */
+/* Graphs that keep the library's kernels under the handles a runtime uses, and behind them
+ * as functions of the context, for which the driver has made a module. */
 static void library(void)
 {
     CUlibrary lib;
@@ -1139,8 +1139,8 @@ static void library(void)
     MUST(cuLibraryLoadData(&lib, image, NULL, NULL, 0, NULL, NULL, 0));
     MUST(cuLibraryGetKernel(&kernel, lib, "scale_in_place"));
     (void)scaling(&s, x[0], 3);
-    MUST(cuLaunchKernel((CUfunction)(void *)kernel, s.node.gridDimX, 1, 1, s.node.blockDimX, 1, 1, 0,
-                        stream, s.node.kernelParams, NULL));
+    MUST(cuLaunchKernel((CUfunction)(void *)kernel, s.node.gridDimX, 1, 1, s.node.blockDimX, 1, 1,
+                        0, stream, s.node.kernelParams, NULL));
     s.node.func = NULL;
     s.node.kern = kernel;
     MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s.node));

@@ -2,12 +2,12 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * launches, `various` of one with two kernels, `packed` of one with three, of which two are in
- * images that take long to unpack, `wide` with the same side by side, `dear` of one of these,
- * `pieces` on pieces of an allocation, with some of a dear kernel, `threads` of four threads, each
- * in a stream of its own; `anew` gives the context up, and begins with another one, COUNT times.
- * `waiting` are COUNT kernels in contexts of their own that end once all else is launched. At the
- * end a digest shows all memory.
+ * launches, `long` of one of 288, `various` of one with two kernels, `packed` of one with three, of
+ * which two are in images that take long to unpack, `wide` with the same side by side, `dear` of
+ * one of these, `pieces` on pieces of an allocation, with some of a dear kernel, `threads` of four
+ * threads, each in a stream of its own; `anew` gives the context up, and begins with another one,
+ * COUNT times. `waiting` are COUNT kernels in contexts of their own that end once all else is
+ * launched. At the end a digest shows all memory.
  */
 #include <pthread.h>
 #include <time.h>
@@ -20,6 +20,7 @@
 #define ELEMENTS 4096u
 #define THREADS 4
 #define NODES 6
+#define ROUNDS_OF_LONG 48
 #define MOST_WAITING 4
 #define UNPACKED ((size_t)80 << 20) /* more than is kept of images */
 
@@ -153,8 +154,9 @@ static void run_graph(unsigned count, CUdeviceptr p, const char *word)
         functions[i] = node_of(word, i);
     MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    for (unsigned i = 0; i < NODES; i++)
-        MUST(gpu.LaunchKernel(functions[i], 1 + i, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    for (unsigned round = 0; round < (*word == 'l' ? ROUNDS_OF_LONG : 1); round++)
+        for (unsigned i = 0; i < NODES; i++)
+            MUST(gpu.LaunchKernel(functions[i], 1 + i, 1, 1, 128, 1, 1, 0, stream, params, NULL));
     MUST(gpu.StreamEndCapture(stream, &graph));
     MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
     for (unsigned i = 0; i < count; i++) {
@@ -271,8 +273,8 @@ int main(int argc, char **argv)
         expect(sscanf(argv[i], "%15[a-z]:%u", word, &count) == 2, argv[i]);
         if (strcmp(word, "threads") == 0)
             run_threads(count);
-        else if (strcmp(word, "graph") == 0 || strcmp(word, "various") == 0 ||
-                 strcmp(word, "packed") == 0)
+        else if (strcmp(word, "graph") == 0 || strcmp(word, "long") == 0 ||
+                 strcmp(word, "various") == 0 || strcmp(word, "packed") == 0)
             run_graph(count, p, word);
         else if (strcmp(word, "wide") == 0)
             run_wide_graph(count, p);
