@@ -332,7 +332,7 @@ static void launch_or_split(void *whole)
     gp_sampling_graph_begins(w->call.stream, kernels, goes_by_nodes);
     struct gp_graph_listing listing;
     bool taken = graph_is_wanted(w->exec, &why, &w->unending, &listing);
-    const bool by_nodes = taken && prepare_kernels(w);
+    const bool by_nodes = taken && prepare_kernels(w) && gp_sampling_graph_may_begin();
     if (taken && !by_nodes)
         leave_out_all(w);
     gp_sampling_graph_launches();

@@ -23,7 +23,9 @@ struct group {
 struct gp_left_out_graph {
     struct group *groups;
     unsigned count;
-    unsigned left;           /* launches of the graph */
+    unsigned left;    /* launches of the graph */
+    unsigned put_off; /* launches behind those, as the GPU was at work */
+    unsigned most_put_off;
     uint64_t passed;         /* that its kernels' counts have not yet */
     uint64_t passed_by_rule; /* nor the rule */
     uint64_t asked;          /* sampling_times_asked, as it was */
@@ -109,18 +111,27 @@ void gp_left_out_graph_free(struct gp_left_out_graph *g)
     free(g);
 }
 
+/* To launch it by nodes is to wait for the GPU: where that is at work another launch may find it at
+ * rest. */
+static bool is_put_off(struct gp_left_out_graph *g)
+{
+    return g->left == 0 && g->put_off < g->most_put_off && within_limit_graph_waits();
+}
+
 bool gp_left_out_graph_passes(struct gp_left_out_graph *g)
 {
     if (!g || !g->count)
         return false;
-    const bool may_pass = g->left > 0 && g->asked == sampling_times_asked() && gp_captures() == 0 &&
-                          !(gp_any_held() && gp_divided_any());
+    const bool put_off = is_put_off(g);
+    const bool may_pass = (g->left > 0 || put_off) && g->asked == sampling_times_asked() &&
+                          gp_captures() == 0 && !(gp_any_held() && gp_divided_any());
     if (!may_pass) {
         forget(g);
         return false;
     }
     pthread_mutex_lock(&lock);
-    g->left--;
+    g->left -= !put_off;
+    g->put_off += put_off;
     g->passed++;
     g->passed_by_rule++;
     pthread_mutex_unlock(&lock);
@@ -176,7 +187,8 @@ void gp_left_out_graph_learn(struct gp_left_out_graph *g, const struct gp_launch
     g->count = count;
     join(g);
     pthread_mutex_unlock(&lock);
-    g->left = launches_left(g);
+    g->left = g->most_put_off = launches_left(g);
+    g->put_off = 0;
     g->asked = sampling_times_asked();
     if (g->left == 0)
         forget(g);

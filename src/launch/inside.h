@@ -306,6 +306,7 @@ struct gp_prices {
     double launch; /* to measure one launch, in the mean */
     double now;    /* the most that it may take, if it is begun now, `first` included */
     double timing; /* to take the time of a launch, and no more */
+    double timing_beside; /* and the first times of others that come with it */
 };
 
 /* The money: seconds that may be added up to now, and the part that is neither spent nor promised
@@ -402,6 +403,7 @@ enum gp_limit_step {
     GP_LIMIT_DRAIN,  /* a drain, but for the passes of its launches */
     GP_LIMIT_SWITCH, /* the session goes to another context */
     GP_LIMIT_GRAPH,  /* a graph is launched by nodes, for each node */
+    GP_LIMIT_WAIT,   /* before that the GPU is waited for, where it is at work */
     GP_LIMIT_TIMING, /* two events around a launch */
     GP_LIMIT_READ,   /* the same around the first one of a kernel, whose code is read */
     GP_LIMIT_STEPS
@@ -539,6 +541,9 @@ struct gp_reason within_limit_code(const char *kernel, int device,
                                    const struct gp_configuration *configuration);
 /* A launch that was left out in any case. */
 void within_limit_skipped(struct gp_tally *tally, uint64_t launches);
+/* True where the GPU is at work before the launch of the graph, of which the thread asks: it would
+ * be waited for. Not before the default limit is reached. */
+bool within_limit_graph_waits(void);
 /* The part of its launches so far that need not be asked for next, as 1 / that number. */
 unsigned within_limit_skip_part(struct gp_tally *tally);
 /* A launch that was chosen has no measurement. */

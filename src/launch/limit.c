@@ -28,8 +28,8 @@
 /* Guesses, by docs/performance.md. */
 static const double guesses[GP_LIMIT_STEPS] = {
     [GP_LIMIT_LAUNCH] = 2e-3, [GP_LIMIT_KERNEL] = 25e-3, [GP_LIMIT_DRAIN] = 45e-3,
-    [GP_LIMIT_SWITCH] = 0.25, [GP_LIMIT_GRAPH] = 50e-6,  [GP_LIMIT_TIMING] = 15e-6,
-    [GP_LIMIT_READ] = 1e-3,
+    [GP_LIMIT_SWITCH] = 0.25, [GP_LIMIT_GRAPH] = 25e-6,  [GP_LIMIT_TIMING] = 15e-6,
+    [GP_LIMIT_READ] = 1e-3,   [GP_LIMIT_WAIT] = 0.1,
 };
 
 /* The seconds that it takes at most to instrument a kernel of a library, of which the guess is that

@@ -48,6 +48,9 @@ void gp_sampling_left_out(const struct gp_launch *call, enum gp_choice choice);
  * launched into that stream, by nodes if one of them is to be measured, or only timed where these
  * may be. It is learned how long that takes, from gp_sampling_graph_launches on. */
 void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_timed);
+/* Waits for the GPU, where that is at work before the graph, as long as the limit permits. False
+ * where it is at work still: the graph is not to be launched by nodes. */
+bool gp_sampling_graph_may_begin(void);
 void gp_sampling_graph_launches(void);
 void gp_sampling_graph_ends(void);
 

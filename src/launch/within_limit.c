@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "code/unpacked.h"
+#include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/timed.h"
 #include "memory/divided.h"
@@ -15,6 +16,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
@@ -27,13 +29,19 @@
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
 
+/* The part of the money that a wait for the GPU may take, before a graph is launched by nodes; and
+ * how often it is asked meanwhile. */
+#define WAITING_PART 0.5
+#define POLL_NS 20000
+
 /* A kernel that was begun is expected to be instrumented with its batch. */
 static struct {
     pthread_mutex_t lock;
     struct gp_worth_rule rule;
-    double on_keeping; /* seconds for launches that kept the batch together */
-    bool only_timed;   /* no launch is asked for more */
-    bool any_learned;  /* a launch was measured */
+    double on_keeping;               /* seconds for launches that kept the batch together */
+    bool only_timed;                 /* no launch is asked for more */
+    bool any_learned;                /* a launch was measured */
+    unsigned kernels, timed_kernels; /* that were launched; of these the ones with a time */
 } chosen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread struct {
@@ -42,6 +50,9 @@ static __thread struct {
     unsigned timed;   /* and only timed */
     bool may_be_timed;
     double began, apart; /* seconds of the clock; and of apart_seconds then */
+    double awaited;      /* the seconds in which the GPU was waited for until then */
+    CUstream stream;
+    enum { NOT_ASKED, AT_REST, AT_WORK } gpu;
 } graph __attribute__((tls_model("initial-exec")));
 
 /* A batch that begins takes a drain, and the session's way back. */
@@ -85,6 +96,33 @@ static void note_reading(struct gp_tally *t)
         t->kernel->reading = true;
 }
 
+/* Locked. Kernels without a time, at most, that the graph may have beside the one that is asked
+ * for.
+ */
+static unsigned untimed_in_graph(void)
+{
+    const unsigned untimed = chosen.kernels - chosen.timed_kernels;
+    const unsigned in_graph = untimed < graph.kernels ? untimed : graph.kernels;
+    return in_graph - (in_graph > 0);
+}
+
+/* Locked. */
+static void note_launches(struct gp_tally *t, uint64_t launches)
+{
+    if (!t->kernel)
+        return;
+    chosen.kernels += t->kernel->launches == 0;
+    t->kernel->launches += launches;
+}
+
+/* Locked. */
+static void note_time(struct gp_kernel_worth *k, double seconds)
+{
+    chosen.timed_kernels += k->timed == 0;
+    k->timed++;
+    k->seconds += seconds;
+}
+
 /* Locked. `code`: the seconds to unpack the code of the kernel. */
 static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_money *money,
                                   double code)
@@ -106,10 +144,16 @@ static struct gp_prices prices_of(const struct gp_tally *t, const struct gp_mone
                           .launch = launch + share,
                           .now = most,
                           .timing = limit_usual(timing_of(t))};
-    /* A graph is launched node by node for the first of its kernels that is chosen. */
+    /* A graph is launched node by node for the first of its kernels that is chosen. That is done
+     * once there is money for the times of all that have none. */
     if (graph.kernels > 0 && graph.chosen + graph.timed == 0) {
         p.timing += graph.kernels * limit_usual(GP_LIMIT_GRAPH);
+        p.timing_beside = untimed_in_graph() * limit_usual(GP_LIMIT_READ);
         p.now += graph.kernels * limit_predicts(GP_LIMIT_GRAPH);
+        if (graph.gpu == AT_WORK) {
+            p.timing += limit_usual(GP_LIMIT_WAIT);
+            p.now += limit_predicts(GP_LIMIT_WAIT);
+        }
     }
     if (graph.kernels > 0 && !graph.may_be_timed)
         p.timing = INFINITY;
@@ -147,8 +191,7 @@ static bool keeps_batch(const struct gp_prices *p, const struct gp_money *money)
 static enum gp_choice choose(struct gp_tally *t, const struct gp_money *money, double code,
                              bool all, unsigned *skips)
 {
-    if (t->kernel)
-        t->kernel->launches++;
+    note_launches(t, 1);
     const struct gp_prices p = prices_of(t, money, code);
     enum gp_choice choice = GP_MEASURED;
     if (all)
@@ -185,6 +228,18 @@ static bool is_before_limit(const struct gp_tally *t, const struct gp_money *mon
     return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + begins);
 }
 
+static bool is_at_work(CUstream stream)
+{
+    return gp_cuda.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+}
+
+bool within_limit_graph_waits(void)
+{
+    if (graph.gpu == NOT_ASKED && !limit_takes_all())
+        graph.gpu = is_at_work(graph.stream) ? AT_WORK : AT_REST;
+    return graph.gpu == AT_WORK;
+}
+
 enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *call,
                                    unsigned *skips)
 {
@@ -204,6 +259,8 @@ enum gp_choice within_limit_choose(struct gp_tally *t, const struct gp_launch *c
     }
     const bool all = limit_takes_all();
     const double code = all || timed ? 0 : kernel_reading_seconds(call->function);
+    if (graph.kernels > 0)
+        (void)within_limit_graph_waits();
     pthread_mutex_lock(&chosen.lock);
     const enum gp_choice choice =
         timed ? choose_timed(t, &money) : choose(t, &money, code, all, skips);
@@ -227,8 +284,7 @@ void within_limit_skipped(struct gp_tally *t, uint64_t launches)
 {
     const struct gp_prices none = {0};
     pthread_mutex_lock(&chosen.lock);
-    if (t->kernel)
-        t->kernel->launches += launches;
+    note_launches(t, launches);
     worth_count(&chosen.rule, &t->worth, launches, GP_ONLY_COUNTED, &none);
     pthread_mutex_unlock(&chosen.lock);
 }
@@ -399,10 +455,8 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
         t->kernel && t->kernel->timed == 0 ? GP_LIMIT_READ : GP_LIMIT_TIMING;
     if (seconds > 0)
         worth_time(&chosen.rule, &t->worth, seconds);
-    if (seconds > 0 && t->kernel) {
-        t->kernel->timed++;
-        t->kernel->seconds += seconds;
-    }
+    if (seconds > 0 && t->kernel)
+        note_time(t->kernel, seconds);
     if (scatter >= 0 && !launch->skipped.cause)
         worth_value(&chosen.rule, &t->worth, scatter);
     if (!only_timed && launch->passes > 1)
@@ -417,6 +471,8 @@ void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_tim
     limit_notes_stream(stream);
     graph.kernels = kernels;
     graph.may_be_timed = may_be_timed;
+    graph.stream = stream;
+    graph.gpu = NOT_ASKED;
     graph.chosen = graph.timed = 0;
 }
 
@@ -426,16 +482,38 @@ static double apart_seconds(void)
     return gp_unpacked_seconds() + gp_added_parts().start_up;
 }
 
+bool gp_sampling_graph_may_begin(void)
+{
+    if (!limit_is_set() || graph.gpu != AT_WORK)
+        return true;
+    const double most = fmin(gp_wait_limit(), WAITING_PART * limit_money().left);
+    const double began = gp_clock_seconds();
+    double waited = 0;
+    bool at_work = true;
+    while (at_work && waited < most) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+        waited = gp_clock_seconds() - began;
+        at_work = is_at_work(graph.stream);
+    }
+    limit_took(GP_LIMIT_WAIT, waited);
+    if (!at_work)
+        gp_added_less(waited); /* the program would have waited for it later */
+    return !at_work;
+}
+
 void gp_sampling_graph_launches(void)
 {
     graph.began = gp_clock_seconds();
     graph.apart = apart_seconds();
+    graph.awaited = gp_added_parts().awaited;
 }
 
 /* The time of the launches that are measured is known by their records. */
 void gp_sampling_graph_ends(void)
 {
-    const double seconds = gp_clock_seconds() - graph.began - (apart_seconds() - graph.apart);
+    const double awaited = gp_added_parts().awaited - graph.awaited;
+    const double seconds =
+        gp_clock_seconds() - graph.began - (apart_seconds() - graph.apart) - awaited;
     const double of_launches =
         graph.chosen * limit_usual(GP_LIMIT_LAUNCH) + graph.timed * limit_usual(GP_LIMIT_TIMING);
     if (limit_is_set() && graph.chosen + graph.timed > 0 && graph.kernels > 0)

@@ -38,6 +38,9 @@
  * these. */
 #define TIMED_FIRST 2
 #define FIRST_TIMING_PART 0.1
+/* The part of the money that is left for these, at least: where nothing else is bought it is for
+ * times. */
+#define FIRST_TIMING_PART_OF_LEFT (1.0 / 3)
 /* The part of a launch's values that instrumented code shows. */
 #define CODE_PART 0.5
 /* The part of a group's error that remains with each other grid of its kernel that was measured;
@@ -345,9 +348,18 @@ void worth_not_timed(struct gp_worth_rule *r, struct gp_worth *g)
     g->on_timing = 0;
 }
 
+/* Whether there is so much for a first time. */
+static bool may_be_timed_first(const struct gp_worth_rule *r, const struct gp_money *money,
+                               double seconds)
+{
+    const double most =
+        fmax(FIRST_TIMING_PART * money->all, FIRST_TIMING_PART_OF_LEFT * money->left);
+    return r->on_first_timings + seconds <= most;
+}
+
 bool worth_reading(struct gp_worth_rule *r, const struct gp_money *money, double seconds)
 {
-    if (seconds > money->left || r->on_first_timings + seconds > FIRST_TIMING_PART * money->all)
+    if (seconds > money->left || !may_be_timed_first(r, money, seconds))
         return false;
     r->on_first_timings += seconds;
     return true;
@@ -391,7 +403,7 @@ static bool is_timed(const struct gp_worth_rule *r, const struct gp_worth *g,
     const bool little = r->price > 0 || r->dearest > 0;
     const double part = (little ? TIMING_PART_OF_LITTLE : TIMING_PART) * money->all;
     if (g->timed < TIMED_FIRST) /* also where other steps took longer than predicted */
-        return r->on_first_timings + p->timing <= FIRST_TIMING_PART * money->all;
+        return may_be_timed_first(r, money, p->timing + p->timing_beside);
     return p->timing <= left && r->on_timings + p->timing <= part &&
            (double)g->timed * p->timing * (double)r->launches <= part * (double)g->launches;
 }

@@ -161,6 +161,13 @@ has_values() {
     "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '~100.0%  0 of 18000  2.045 us'
 }
 
+# bats test_tags=long
+@test "the GPU is waited for before a graph no longer than the limit permits" {
+    # The host is seconds ahead of it. By the machine's clock, as the GPU's kernels take time.
+    preload=${preload//$programs\/libclock.so/} limited 3% "$programs/limit_linked" 500 long:2500
+    [ "$launches" -eq 720000 ]
+}
+
 # unpacking SECONDS: images of 80 MB take so long.
 unpacking() {
     export UNPACK_NS
