@@ -124,8 +124,8 @@ all_timed() {
 @test "a graph is launched as it is: one kernel has its time, others share that of the whole" {
     export GPUPROF_METRICS=duration GPUSIM_GRAPHS=$BATS_TEST_TMPDIR/graphs
     profiled "$programs/graphs_linked" library
-    all_timed 5
-    [ "$(grep -c '"graph":1,' "$profile")" -eq 5 ]
+    all_timed 11
+    [ "$(grep -c '"graph":1,' "$profile")" -eq 10 ]
     : >"$GPUSIM_GRAPHS"
     same_with_and_without "$programs/graphs_linked" branches
     [ "$(sort -u "$GPUSIM_GRAPHS" | wc -l)" -eq 1 ] # the program's graph, of all its nodes, and no other one
