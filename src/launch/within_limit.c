@@ -29,10 +29,11 @@
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
 
-/* The part of the money that a wait for the GPU may take, before a graph is launched by nodes; and
- * how often it is asked meanwhile. */
+/* The part of the money that a wait for the GPU may take, before a graph is launched by nodes; how
+ * often it is asked meanwhile; and the times that a wait in vain counts, for the next ones. */
 #define WAITING_PART 0.5
 #define POLL_NS 20000
+#define IN_VAIN_FACTOR 2
 
 /* A kernel that was begun is expected to be instrumented with its batch. */
 static struct {
@@ -495,7 +496,9 @@ bool gp_sampling_graph_may_begin(void)
         waited = gp_clock_seconds() - began;
         at_work = is_at_work(graph.stream);
     }
-    limit_took(GP_LIMIT_WAIT, waited);
+    /* One in vain tells only that more is needed. */
+    if (waited > 0)
+        limit_took(GP_LIMIT_WAIT, at_work ? IN_VAIN_FACTOR * waited : waited);
     if (!at_work)
         gp_added_less(waited); /* the program would have waited for it later */
     return !at_work;
