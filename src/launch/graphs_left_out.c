@@ -115,7 +115,8 @@ void gp_left_out_graph_free(struct gp_left_out_graph *g)
  * rest. */
 static bool is_put_off(struct gp_left_out_graph *g)
 {
-    return g->left == 0 && g->put_off < g->most_put_off && within_limit_graph_waits();
+    return g->left == 0 && g->put_off < g->most_put_off && gp_captures() == 0 &&
+           within_limit_graph_waits();
 }
 
 bool gp_left_out_graph_passes(struct gp_left_out_graph *g)

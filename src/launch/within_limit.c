@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "code/unpacked.h"
+#include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/timed.h"
@@ -166,6 +167,7 @@ static enum gp_choice choose_timed(struct gp_tally *t, const struct gp_money *mo
 {
     const struct gp_prices p = {.timing = limit_predicts(timing_of(t))};
     chosen.only_timed = true;
+    note_launches(t, 1);
     const enum gp_choice choice = p.timing <= money->left ? GP_MEASURED : GP_ONLY_COUNTED;
     worth_count(&chosen.rule, &t->worth, 1, choice == GP_MEASURED ? GP_ONLY_TIMED : GP_ONLY_COUNTED,
                 &p);
@@ -231,7 +233,11 @@ static bool is_before_limit(const struct gp_tally *t, const struct gp_money *mon
 
 static bool is_at_work(CUstream stream)
 {
-    return gp_cuda.cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+    if (!gp_captures_hold_off())
+        return true;
+    const CUresult result = gp_cuda.cuStreamQuery(stream);
+    gp_captures_let_begin();
+    return result == CUDA_ERROR_NOT_READY;
 }
 
 bool within_limit_graph_waits(void)
@@ -499,7 +505,9 @@ bool gp_sampling_graph_may_begin(void)
     /* One in vain tells only that more is needed. */
     if (waited > 0)
         limit_took(GP_LIMIT_WAIT, at_work ? IN_VAIN_FACTOR * waited : waited);
-    if (!at_work)
+    if (at_work)
+        gp_wait_was_in_vain(waited);
+    else
         gp_added_less(waited); /* the program would have waited for it later */
     return !at_work;
 }
@@ -522,4 +530,6 @@ void gp_sampling_graph_ends(void)
     if (limit_is_set() && graph.chosen + graph.timed > 0 && graph.kernels > 0)
         limit_took(GP_LIMIT_GRAPH, fmax(0, seconds - of_launches) / graph.kernels);
     graph.kernels = graph.chosen = graph.timed = 0;
+    graph.stream = NULL;
+    graph.gpu = AT_REST;
 }
