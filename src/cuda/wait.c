@@ -8,6 +8,11 @@
 /* Most kernels end within this time; only for longer ones is it worth going to sleep. */
 #define SPIN_SECONDS 1e-3
 
+CUresult gp_stream_query(CUstream stream, bool per_thread)
+{
+    return per_thread ? gp_cuda.cuStreamQuery_ptsz(stream) : gp_cuda.cuStreamQuery(stream);
+}
+
 CUresult gp_wait_for_event(CUevent event, double seconds)
 {
     const struct timespec nap = {.tv_nsec = 200000};

@@ -5,6 +5,13 @@
 
 #include "cuda/driver.h"
 
+#include <stdbool.h>
+
+/* CUDA_SUCCESS where all work in the stream has ended, CUDA_ERROR_NOT_READY where it has not, or
+ * the error of an earlier call that failed. Of the default streams 0 means the thread's own when
+ * per_thread. */
+CUresult gp_stream_query(CUstream stream, bool per_thread);
+
 /* Waits until the event has happened: CUDA_SUCCESS, or CUDA_ERROR_NOT_READY when `seconds` have
  * passed, or the error of an earlier call that failed. */
 CUresult gp_wait_for_event(CUevent event, double seconds);

@@ -2,11 +2,13 @@
 
 #include "base/clock.h"
 #include "cuda/wait.h"
+#include "gate/captures.h"
 #include "gate/inside.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 /* All waits in vain, in times of the first one's limit. */
 #define ALL_IN_VAIN 2.0
@@ -22,6 +24,9 @@
 /* Launches of one process that do not end, and are under way at a time. Those beyond are waited
  * for. */
 #define MOST_UNENDING 16
+
+/* Between two questions to a stream. */
+#define POLL_NS 20000
 
 static double first_limit = 1.0;
 static atomic_ullong in_vain_ns;
@@ -76,6 +81,31 @@ CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, doub
 {
     double began = gp_clock_seconds();
     return account(gp_wait_for_context(context, event, seconds), began, waited);
+}
+
+/* The question ends a capture of the stream, or of any where it is the legacy one. */
+bool gp_stream_is_at_work(CUstream stream, bool per_thread)
+{
+    if (!gp_captures_hold_off())
+        return true;
+    const CUresult result = gp_stream_query(stream, per_thread);
+    gp_captures_let_begin();
+    return result == CUDA_ERROR_NOT_READY;
+}
+
+bool gp_wait_for_stream(CUstream stream, bool per_thread, double seconds, double *waited)
+{
+    const double began = gp_clock_seconds();
+    bool at_work = true;
+    *waited = 0;
+    while (at_work && *waited < seconds) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
+        at_work = gp_stream_is_at_work(stream, per_thread);
+        *waited = gp_clock_seconds() - began;
+    }
+    if (at_work)
+        gp_wait_was_in_vain(*waited);
+    return !at_work;
 }
 
 /* ---- the gate -------------------------------------------------------------------------------- */

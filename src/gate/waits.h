@@ -30,6 +30,12 @@ void gp_wait_was_in_vain(double seconds);
 CUresult gp_wait_within_limit(CUevent event, double seconds, double *waited);
 CUresult gp_wait_for_rest(CUcontext context, CUevent event, double seconds, double *waited);
 
+/* Whether work in the stream has not ended; also where the program captures, and nobody may ask. */
+bool gp_stream_is_at_work(CUstream stream, bool per_thread);
+/* Waits for its end, for `seconds` at most. *waited becomes the time that passed. False where it
+ * has not come. */
+bool gp_wait_for_stream(CUstream stream, bool per_thread, double seconds, double *waited);
+
 /* gate_lock_queued and gate_lock within the limit. Where the last wait was in vain the next
  * one is shorter: GP_STUCK_SECONDS, and for a launch less. */
 #define GP_STUCK_SECONDS 0.01

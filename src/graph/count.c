@@ -137,15 +137,19 @@ struct gp_graph_counts graph_count(struct gp_graph_node *nodes, unsigned count,
 void graph_learn_left_out(const struct gp_graph_clone *clone, struct gp_left_out_graph *left_out)
 {
     unsigned count = 0;
+    bool all_wanted = true; /* others are counted with reasons of their own */
     struct gp_launch *calls = calloc(clone->order.count + 1, sizeof(*calls));
     for (unsigned i = 0; calls && i < clone->order.count; i++) {
         const struct gp_graph_node *n = &clone->nodes[i];
-        if (n->type == CU_GRAPH_NODE_TYPE_KERNEL && !n->disabled &&
-            gp_kernel_interest(n->function, &n->configuration) != GP_NOT_SELECTED)
+        if (n->type != CU_GRAPH_NODE_TYPE_KERNEL || n->disabled)
+            continue;
+        const enum gp_interest interest = gp_kernel_interest(n->function, &n->configuration);
+        all_wanted = all_wanted && (interest == GP_WANTED || interest == GP_NOT_SELECTED);
+        if (interest == GP_WANTED)
             calls[count++] =
                 (struct gp_launch){.function = n->function, .configuration = n->configuration};
     }
-    if (calls)
+    if (calls && all_wanted)
         gp_left_out_graph_learn(left_out, calls, count);
     free(calls);
 }

@@ -32,6 +32,8 @@ struct whole_launch {
     CUgraphExec exec;
     PFN_cuGraphLaunch_v10000 real;
     bool unending; /* it is known not to end by itself */
+    unsigned kernels;
+    bool goes_by_nodes;
     CUresult result;
 };
 
@@ -327,9 +329,8 @@ static void launch_or_split(void *whole)
         launch_timed(w);
         return;
     }
-    bool goes_by_nodes;
-    const unsigned kernels = graph_kernel_count(w->exec, &goes_by_nodes);
-    gp_sampling_graph_begins(w->call.stream, kernels, goes_by_nodes);
+    gp_sampling_graph_begins(w->call.stream, w->call.per_thread_stream, w->kernels,
+                             w->goes_by_nodes);
     struct gp_graph_listing listing;
     bool taken = graph_is_wanted(w->exec, &why, &w->unending, &listing);
     const bool by_nodes = taken && prepare_kernels(w) && gp_sampling_graph_may_begin();
@@ -368,11 +369,9 @@ static bool is_in_window(const struct whole_launch *w)
 {
     if (!gp_window_is_limited())
         return true;
-    bool goes_by_nodes;
-    const unsigned kernels = graph_kernel_count(w->exec, &goes_by_nodes);
-    if (gp_window_takes_graph(w->call.stream, w->call.per_thread_stream, kernels))
+    if (gp_window_takes_graph(w->call.stream, w->call.per_thread_stream, w->kernels))
         return true;
-    gp_session_count_launches(kernels);
+    gp_session_count_launches(w->kernels);
     return false;
 }
 
@@ -394,8 +393,8 @@ CUresult gp_graph_launch(CUgraphExec exec, CUstream stream, bool per_thread_stre
         .real = real};
     if (!gp_session_measures())
         return gp_launch_plainly(&w.call);
-    bool goes_by_nodes;
-    gp_detach_counts_graph(graph_kernel_count(exec, &goes_by_nodes));
+    w.kernels = graph_kernel_count(exec, &w.goes_by_nodes);
+    gp_detach_counts_graph(w.kernels);
     if (!is_in_window(&w))
         return launch_outside(&w);
     gp_run_internal_work(gp_captures() > 0 ? launch_beside_capture : launch_or_split, &w);

@@ -1,6 +1,7 @@
 /* The nodes of a graph, launched one by one. */
 #include "graph/inside.h"
 
+#include "cuda/wait.h"
 #include "gate/waits.h"
 #include "launch/kernels.h"
 #include "launch/session.h"
@@ -359,8 +360,7 @@ static CUresult launch_in_order(struct split *s)
 /* A kernel that failed while it ran has broken the context, and every call fails since. */
 static bool is_broken_at(const struct gp_graph_target *p)
 {
-    CUresult result =
-        p->per_thread ? gp_cuda.cuStreamQuery_ptsz(p->stream) : gp_cuda.cuStreamQuery(p->stream);
+    CUresult result = gp_stream_query(p->stream, p->per_thread);
     return result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
 }
 

@@ -213,8 +213,8 @@ static void count(unsigned launches)
     row += launches;
     if (row < ROW)
         return;
-    const unsigned counted = row;
-    row = 0;
+    const unsigned counted = row - row % ROW;
+    row %= ROW;
     atomic_fetch_add_explicit(&detach.calls, counted, memory_order_relaxed);
     if (!atomic_load_explicit(&detach.attached, memory_order_relaxed))
         return;

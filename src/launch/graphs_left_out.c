@@ -115,18 +115,17 @@ void gp_left_out_graph_free(struct gp_left_out_graph *g)
  * rest. */
 static bool is_put_off(struct gp_left_out_graph *g)
 {
-    return g->left == 0 && g->put_off < g->most_put_off && gp_captures() == 0 &&
-           within_limit_graph_waits();
+    return g->left == 0 && g->put_off < g->most_put_off && within_limit_graph_waits();
 }
 
 bool gp_left_out_graph_passes(struct gp_left_out_graph *g)
 {
     if (!g || !g->count)
         return false;
-    const bool put_off = is_put_off(g);
-    const bool may_pass = (g->left > 0 || put_off) && g->asked == sampling_times_asked() &&
-                          gp_captures() == 0 && !(gp_any_held() && gp_divided_any());
-    if (!may_pass) {
+    const bool may_pass = g->asked == sampling_times_asked() && gp_captures() == 0 &&
+                          !(gp_any_held() && gp_divided_any());
+    const bool put_off = may_pass && is_put_off(g);
+    if (!may_pass || (g->left == 0 && !put_off)) {
         forget(g);
         return false;
     }

@@ -47,7 +47,8 @@ void gp_sampling_left_out(const struct gp_launch *call, enum gp_choice choice);
 /* Between these the launches that are chosen are kernels of one graph with so many, which is
  * launched into that stream, by nodes if one of them is to be measured, or only timed where these
  * may be. It is learned how long that takes, from gp_sampling_graph_launches on. */
-void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_timed);
+void gp_sampling_graph_begins(CUstream stream, bool per_thread, unsigned kernels,
+                              bool may_be_timed);
 /* Waits for the GPU, where that is at work before the graph, as long as the limit permits. False
  * where it is at work still: the graph is not to be launched by nodes. */
 bool gp_sampling_graph_may_begin(void);

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "code/unpacked.h"
-#include "gate/captures.h"
 #include "gate/waits.h"
 #include "launch/contexts.h"
 #include "launch/timed.h"
@@ -17,7 +16,6 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
 /* A group of which so many launches could not be measured is chosen no more than others. */
 #define MOST_IN_VAIN 3
@@ -30,10 +28,9 @@
 /* The part of a drain's time that may be spent to put it off. */
 #define KEEPING_PART 0.5
 
-/* The part of the money that a wait for the GPU may take, before a graph is launched by nodes; how
- * often it is asked meanwhile; and the times that a wait in vain counts, for the next ones. */
+/* The part of the money that a wait for the GPU may take, before a graph is launched by nodes; and
+ * the times that a wait in vain counts, for the next ones. */
 #define WAITING_PART 0.5
-#define POLL_NS 20000
 #define IN_VAIN_FACTOR 2
 
 /* A kernel that was begun is expected to be instrumented with its batch. */
@@ -54,6 +51,7 @@ static __thread struct {
     double began, apart; /* seconds of the clock; and of apart_seconds then */
     double awaited;      /* the seconds in which the GPU was waited for until then */
     CUstream stream;
+    bool per_thread;
     enum { NOT_ASKED, AT_REST, AT_WORK } gpu;
 } graph __attribute__((tls_model("initial-exec")));
 
@@ -98,9 +96,7 @@ static void note_reading(struct gp_tally *t)
         t->kernel->reading = true;
 }
 
-/* Locked. Kernels without a time, at most, that the graph may have beside the one that is asked
- * for.
- */
+/* Locked. The most kernels without a time that the graph may have beside one of them. */
 static unsigned untimed_in_graph(void)
 {
     const unsigned untimed = chosen.kernels - chosen.timed_kernels;
@@ -231,19 +227,10 @@ static bool is_before_limit(const struct gp_tally *t, const struct gp_money *mon
     return limit_permits_as_usual(timed ? p.timing : p.first + p.launch + begins);
 }
 
-static bool is_at_work(CUstream stream)
-{
-    if (!gp_captures_hold_off())
-        return true;
-    const CUresult result = gp_cuda.cuStreamQuery(stream);
-    gp_captures_let_begin();
-    return result == CUDA_ERROR_NOT_READY;
-}
-
 bool within_limit_graph_waits(void)
 {
     if (graph.gpu == NOT_ASKED && !limit_takes_all())
-        graph.gpu = is_at_work(graph.stream) ? AT_WORK : AT_REST;
+        graph.gpu = gp_stream_is_at_work(graph.stream, graph.per_thread) ? AT_WORK : AT_REST;
     return graph.gpu == AT_WORK;
 }
 
@@ -473,9 +460,10 @@ void within_limit_learn(const struct gp_record *launch, bool only_timed, double 
         limit_took(timing, cost);
 }
 
-void gp_sampling_graph_begins(CUstream stream, unsigned kernels, bool may_be_timed)
+void gp_sampling_graph_begins(CUstream stream, bool per_thread, unsigned kernels, bool may_be_timed)
 {
     limit_notes_stream(stream);
+    graph.per_thread = per_thread;
     graph.kernels = kernels;
     graph.may_be_timed = may_be_timed;
     graph.stream = stream;
@@ -494,22 +482,14 @@ bool gp_sampling_graph_may_begin(void)
     if (!limit_is_set() || graph.gpu != AT_WORK)
         return true;
     const double most = fmin(gp_wait_limit(), WAITING_PART * limit_money().left);
-    const double began = gp_clock_seconds();
-    double waited = 0;
-    bool at_work = true;
-    while (at_work && waited < most) {
-        (void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
-        waited = gp_clock_seconds() - began;
-        at_work = is_at_work(graph.stream);
-    }
+    double waited;
+    const bool rests = gp_wait_for_stream(graph.stream, graph.per_thread, most, &waited);
     /* One in vain tells only that more is needed. */
     if (waited > 0)
-        limit_took(GP_LIMIT_WAIT, at_work ? IN_VAIN_FACTOR * waited : waited);
-    if (at_work)
-        gp_wait_was_in_vain(waited);
-    else
+        limit_took(GP_LIMIT_WAIT, rests ? waited : IN_VAIN_FACTOR * waited);
+    if (rests)
         gp_added_less(waited); /* the program would have waited for it later */
-    return !at_work;
+    return rests;
 }
 
 void gp_sampling_graph_launches(void)

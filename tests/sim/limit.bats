@@ -161,6 +161,11 @@ has_values() {
     "$GPUPROF_BUILD/gpuprof" report "$profile" | grep -q '~100.0%  0 of 18000  2.045 us'
 }
 
+@test "the stream of a graph is not asked while it is captured" {
+    # By the machine's clock.
+    preload=${preload//$programs\/libclock.so/} limited 3% "$programs/limit_linked" 200 captures:200
+}
+
 # bats test_tags=long
 @test "the GPU is waited for before a graph no longer than the limit permits" {
     # The host is seconds ahead of it. By the machine's clock, as the GPU's kernels take time.

@@ -1122,6 +1122,17 @@ static void contexts(void)
     free(image);
 }
 
+static void launch_node(const struct scaling *s, const char *what)
+{
+    CUgraph graph = new_graph();
+    CUgraphNode node;
+    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s->node));
+    CUgraphExec exec = executable(graph);
+    launch_often(exec);
+    show(what);
+    destroy(exec, graph);
+}
+
 /* Graphs that keep the library's kernels under the handles a runtime uses, and behind them
  * as functions of the context, for which the driver has made a module. */
 static void library(void)
@@ -1131,9 +1142,6 @@ static void library(void)
     CUfunction function;
     size_t bytes;
     void *image = snippets_image(&bytes);
-    CUgraph graph = new_graph();
-    CUgraphNode node;
-    CUgraphExec exec;
     struct scaling s;
 
     MUST(cuLibraryLoadData(&lib, image, NULL, NULL, 0, NULL, NULL, 0));
@@ -1143,20 +1151,11 @@ static void library(void)
                         0, stream, s.node.kernelParams, NULL));
     s.node.func = NULL;
     s.node.kern = kernel;
-    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s.node));
-    exec = executable(graph);
-    launch_often(exec);
-    show("a library's kernel");
-    destroy(exec, graph);
+    launch_node(&s, "a library's kernel");
     MUST(cuKernelGetFunction(&function, kernel));
-    graph = new_graph();
     s.node.func = function;
     s.node.kern = NULL;
-    MUST(cuGraphAddKernelNode(&node, graph, NULL, 0, &s.node));
-    exec = executable(graph);
-    launch_often(exec);
-    show("the function of a library's kernel");
-    destroy(exec, graph);
+    launch_node(&s, "the function of a library's kernel");
     MUST(cuLibraryUnload(lib));
     free(image);
 }

@@ -2,10 +2,10 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * launches, `long` of one of 288, `many`
- * of one of 288 with 32 kernels, `various` of one with two kernels, `packed` of one with three, of
- * which two are in images that take long to unpack, `wide` with the same side by side, `dear` of
- * one of these, `pieces` on pieces of an allocation, with some of a dear kernel, `threads` of four
+ * launches, `long` of one of 288, `captures` of one while its stream is captured, `many` of one of
+ * 288 with 32 kernels, `various` of one with two kernels, `packed` of one with three, of which two
+ * are in images that take long to unpack, `wide` with the same side by side, `dear` of one of
+ * these, `pieces` on pieces of an allocation, with some of a dear kernel, `threads` of four
  * threads, each in a stream of its own; `anew` gives the context up, and begins with another one,
  * COUNT times. `waiting` are COUNT kernels in contexts of their own that end once all else is
  * launched. At the end a digest shows all memory.
@@ -200,6 +200,41 @@ static void run_graph(unsigned count, CUdeviceptr p, const char *word)
     MUST(gpu.StreamDestroy(stream));
 }
 
+/* A graph is launched while the stream of its launches before is captured. */
+static void run_captures(unsigned count, CUdeviceptr p)
+{
+    CUgraph graph, captured;
+    CUgraphExec exec;
+    CUstream stream, other;
+    unsigned n = ELEMENTS;
+    float factor = 0.5f;
+    void *params[] = {&p, &n, &factor};
+    CUfunction function = node_of("graph", 0);
+    MUST(gpu.StreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    MUST(gpu.StreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    MUST(gpu.LaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+    MUST(gpu.StreamEndCapture(stream, &graph));
+    MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; k < (i == 0 ? 400 : i % 23); k++) {
+            MUST(gpu.GraphLaunch(exec, stream));
+            MUST(gpu.StreamSynchronize(stream));
+            rest();
+        }
+        MUST(gpu.StreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        MUST(gpu.LaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, params, NULL));
+        MUST(gpu.GraphLaunch(exec, other));
+        MUST(gpu.StreamEndCapture(stream, &captured));
+        MUST(gpu.GraphDestroy(captured));
+        MUST(gpu.StreamSynchronize(other));
+    }
+    MUST(gpu.GraphExecDestroy(exec));
+    MUST(gpu.GraphDestroy(graph));
+    MUST(gpu.StreamDestroy(other));
+    MUST(gpu.StreamDestroy(stream));
+}
+
 /* No node waits for another one: more branches than are launched apart. */
 static void run_wide_graph(unsigned count, CUdeviceptr p)
 {
@@ -308,6 +343,8 @@ int main(int argc, char **argv)
                  strcmp(word, "many") == 0 || strcmp(word, "various") == 0 ||
                  strcmp(word, "packed") == 0)
             run_graph(count, p, word);
+        else if (strcmp(word, "captures") == 0)
+            run_captures(count, p);
         else if (strcmp(word, "wide") == 0)
             run_wide_graph(count, p);
         else if (strcmp(word, "pieces") == 0)
