@@ -59,7 +59,7 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
 # bats test_tags=long
 @test "a graph of many kernels passes as many launches" {
     # None of its kernels is selected, and each launch of it is waited for.
-    GPUPROF_KERNELS=scale_in_place GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 one:300 many:1600
+    GPUPROF_KERNELS=scale_in_place GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 one:300 many:800
     [ "$(times finalize)" -ge 1 ]
 }
 
