@@ -56,13 +56,6 @@ sets_of_counters() { counted | cut -d' ' -f2- | sort -u | wc -l; }
     [ "$(times finalize)" -ge 1 ]
 }
 
-# bats test_tags=long
-@test "a graph of many kernels passes as many launches" {
-    # None of its kernels is selected, and each launch of it is waited for.
-    GPUPROF_KERNELS=scale_in_place GPUPROF_SAMPLE=first:2 traced "$programs/limit_linked" 0 one:300 many:800
-    [ "$(times finalize)" -ge 1 ]
-}
-
 @test "a context goes while CUPTI is detached, and launches of the next one are counted" {
     traced "$programs/limit_linked" 0 one:3990 anew:1 one:4000 anew:2 one:4000
     [ "$(times finalize)" -ge 2 ]

@@ -2,13 +2,13 @@
  * limit_linked REST_US WORD:COUNT...: launches, so many microseconds of the host's own time behind
  * each. `one` is COUNT launches of scale_in_place with one grid, `all` with another grid each,
  * `rare` of vector_add_float with one of scale_in_place behind each 100, `graph` of a graph of six
- * launches, `long` of one of 288, `captures` of one while its stream is captured, `many` of one of
- * 288 with 32 kernels, `various` of one with two kernels, `packed` of one with three, of which two
- * are in images that take long to unpack, `wide` with the same side by side, `dear` of one of
- * these, `pieces` on pieces of an allocation, with some of a dear kernel, `threads` of four
- * threads, each in a stream of its own; `anew` gives the context up, and begins with another one,
- * COUNT times. `waiting` are COUNT kernels in contexts of their own that end once all else is
- * launched. At the end a digest shows all memory.
+ * launches, `long` of one of 288, `captures` of one while its stream is captured, `various` of one
+ * with two kernels, `packed` of one with three, of which two are in images that take long to
+ * unpack, `wide` with the same side by side, `dear` of one of these, `pieces` on pieces of an
+ * allocation, with some of a dear kernel, `threads` of four threads, each in a stream of its own;
+ * `anew` gives the context up, and begins with another one, COUNT times. `waiting` are COUNT
+ * kernels in contexts of their own that end once all else is launched. At the end a digest shows
+ * all memory.
  */
 #include <pthread.h>
 #include <time.h>
@@ -22,7 +22,6 @@
 #define THREADS 4
 #define NODES 6
 #define ROUNDS_OF_LONG 48
-#define MANY 32
 #define MOST_WAITING 4
 #define UNPACKED ((size_t)80 << 20) /* more than is kept of images */
 
@@ -132,36 +131,10 @@ static CUfunction dear(unsigned i)
     return function;
 }
 
-/* A module with that many kernels. */
-static CUfunction one_of_many(unsigned i)
-{
-    static char names[MANY][32];
-    static CUmodule module;
-    CUfunction function;
-    if (!module) {
-        struct gpusim_image_kernel kernels[MANY];
-        size_t bytes;
-        for (unsigned k = 0; k < MANY; k++) {
-            (void)snprintf(names[k], sizeof(names[k]), "one_%u=scale_in_place", k);
-            kernels[k] = (struct gpusim_image_kernel){names[k], 10, 0, 0};
-        }
-        void *image = gpusim_image_build(kernels, MANY, NULL, 0, &bytes);
-        expect(image != NULL, "image");
-        MUST(gpu.ModuleLoadData(&module, image));
-        free(image);
-        for (unsigned k = 0; k < MANY; k++)
-            *strchr(names[k], '=') = '\0';
-    }
-    MUST(gpu.ModuleGetFunction(&function, module, names[i % MANY]));
-    return function;
-}
-
 /* One of the kernels in the graph: of one name, or of several. */
 static CUfunction node_of(const char *word, unsigned i)
 {
     CUfunction function;
-    if (*word == 'm')
-        return one_of_many(i);
     if (*word == 'p' && i % 3 < 2)
         return dear(i % 3);
     MUST(gpu.ModuleGetFunction(&function, w.module,
@@ -177,7 +150,7 @@ static void run_graph(unsigned count, CUdeviceptr p, const char *word)
     unsigned n = ELEMENTS;
     float factor = 0.5f;
     void *params[] = {&p, &n, &factor};
-    const unsigned rounds = *word == 'l' || *word == 'm' ? ROUNDS_OF_LONG : 1;
+    const unsigned rounds = *word == 'l' ? ROUNDS_OF_LONG : 1;
     CUfunction functions[NODES * ROUNDS_OF_LONG];
     for (unsigned i = 0; i < rounds * NODES; i++)
         functions[i] = node_of(word, i);
@@ -190,7 +163,7 @@ static void run_graph(unsigned count, CUdeviceptr p, const char *word)
     MUST(gpu.GraphInstantiateWithFlags(&exec, graph, 0));
     for (unsigned i = 0; i < count; i++) {
         MUST(gpu.GraphLaunch(exec, stream));
-        if (*word == 'p' || *word == 'm')
+        if (*word == 'p')
             MUST(gpu.StreamSynchronize(stream));
         rest();
     }
@@ -340,8 +313,7 @@ int main(int argc, char **argv)
         if (strcmp(word, "threads") == 0)
             run_threads(count);
         else if (strcmp(word, "graph") == 0 || strcmp(word, "long") == 0 ||
-                 strcmp(word, "many") == 0 || strcmp(word, "various") == 0 ||
-                 strcmp(word, "packed") == 0)
+                 strcmp(word, "various") == 0 || strcmp(word, "packed") == 0)
             run_graph(count, p, word);
         else if (strcmp(word, "captures") == 0)
             run_captures(count, p);
