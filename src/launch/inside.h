@@ -1210,6 +1210,7 @@ struct gp_measurement {
     void *parameters;
     struct gp_held_copy *copy;  /* that it runs again from; NULL: the snapshot's */
     struct gp_held_copy *parts; /* held before its own run, for the launches before it */
+    bool not_to_be_held;        /* before its own run that is known */
     bool unverified; /* its batch will show whether it wrote to other parts: no replay before */
     struct gp_clock *clock; /* of its own run, where that was not waited for */
     atomic_bool under_way;  /* its thread is about to launch it: set beside the gate */

@@ -84,6 +84,22 @@ static bool hold_parts(struct gp_measurement *m, struct gp_snapshot *snapshot)
     return true;
 }
 
+/* A launch that guards memory is replayed with its batch alone. Where it cannot be held it is taken
+ * once more, and guards none. */
+static bool hold_guarded(struct gp_measurement *m, struct gp_snapshot *snapshot)
+{
+    if (!gp_snapshot_guards(snapshot))
+        return true;
+    m->snapshot = snapshot;
+    m->not_to_be_held = !m->parts || !launch_may_be_held(m);
+    m->snapshot = NULL;
+    if (!m->not_to_be_held)
+        return true;
+    release_parts(m, snapshot);
+    gp_snapshot_done(snapshot);
+    return take(m, snapshot) && hold_parts(m, snapshot);
+}
+
 /* The launches that wait make room for one more. False where they wait for the session. */
 static bool make_room_for(struct gp_context *c)
 {
@@ -120,7 +136,7 @@ static void save(struct gp_measurement *m)
     if (!taken && m->context->graph_snapshot && gp_snapshot_is_short(snapshot) &&
         gp_snapshot_give_up_copies(m->context->graph_snapshot))
         taken = take(m, snapshot);
-    taken = taken && hold_parts(m, snapshot);
+    taken = taken && hold_parts(m, snapshot) && hold_guarded(m, snapshot);
     if (taken && gp_snapshot_reaches_managed(snapshot)) {
         m->not_replayed = others_disturb(m->context);
         taken = !m->not_replayed.cause;
@@ -143,7 +159,12 @@ static bool wrote_only_saved_memory(struct gp_measurement *m)
     bool elsewhere, outside, later = m->member.run.when == GP_RUN_LATER && m->parts;
     if (!gp_snapshot_wrote_outside(m->snapshot, later, &outside, &m->broken_off))
         return false;
-    m->unverified = later && !gp_snapshot_is_verified(m->snapshot);
+    const bool guards = gp_snapshot_guards(m->snapshot);
+    if (guards && !later) {
+        m->broken_off = GP_REASON(NO_MEMORY);
+        return false;
+    }
+    m->unverified = later && (guards || !gp_snapshot_is_verified(m->snapshot));
     if (!gp_snapshot_verify(m->snapshot, &elsewhere, &m->broken_off))
         return false;
     if (m->member.run.parameters) /* else all memory was copied: where they lead does not show */

@@ -124,8 +124,8 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
     reach.kernel = (uintptr_t)m->kernel;
     reach.shape = gp_mix(m->member.run.shape, reach.kernel);
     reach.work = gp_mix(m->member.run.work, reach.shape);
-    reach.may_be_held = !user_settings.at_once && m->context->collection->most > 1 &&
-                        m->context->collection->facts.session;
+    reach.may_be_held = !user_settings.at_once && !m->not_to_be_held &&
+                        m->context->collection->most > 1 && m->context->collection->facts.session;
     reach.writes_anywhere = writes == GP_WRITES_ANYWHERE;
     reach.writes_by_input = writes != GP_WRITES_BY_PARAMETERS && writes != GP_WRITES_SOME_BY_ORDER;
     reach.writes_by_order = writes == GP_WRITES_BY_ORDER || writes == GP_WRITES_SOME_BY_ORDER;

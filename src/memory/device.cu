@@ -389,6 +389,21 @@ KERNEL gp_put_back(const gp_segment *segments, uint32_t count, uint64_t units,
     }
 }
 
+/* ---- memory that a replay may have written ------------------------------------------------------ */
+
+/* Puts the copy of each unit there that is not as its digest says. */
+KERNEL gp_put_right(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units)
+{
+    uint32_t at = 0;
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        at = segment_of(segments.of, count, at, number);
+        const unit u = unit_of(segments.of[at], number);
+        const uint64_t sum = block_sum(hash_whole(u, 0));
+        if (__syncthreads_or(threadIdx.x == 0 && *digest_of(segments.of[at], number) != sum))
+            rewind_whole<true>(u);
+    }
+}
+
 /* ---- caches ---------------------------------------------------------------------------------- */
 
 /* Fills the L2 with clean lines of the scratch buffer. The sum keeps the compiler from leaving the

@@ -25,6 +25,9 @@
 #define MOST_WIDE ((uint64_t)256 << 20)
 #define MOST_BY_INPUT ((uint64_t)32 << 20)
 #define LEAST_WIDE ((uint64_t)256 << 10)
+/* Bytes of a piece behind the near part that are planned where the order of threads may say where
+ * it writes: nothing would show the write of a replay there before the memory is lost. */
+#define MOST_BY_ORDER ((uint64_t)1 << 30)
 
 void divide_begin(struct gp_snapshot *s)
 {
@@ -33,9 +36,9 @@ void divide_begin(struct gp_snapshot *s)
     s->divided_count = 0;
     s->addresses.count = 0;
     s->addresses.kernel = s->addresses.work = s->addresses.shape = 0; /* no launch's, as yet */
-    s->plan.count = s->led.count = 0;
+    s->plan.count = s->led.count = s->guard.count = 0;
     s->divides = s->saves_parts = s->saves_whole = s->saves_wide = s->leads_known = s->parts_known =
-        s->near_will_do = s->verified = false;
+        s->near_will_do = s->verified = s->guards = false;
 }
 
 static bool add(struct gp_snapshot *s, struct gp_divided *d)
@@ -160,6 +163,14 @@ static uint64_t wide_bytes(const struct gp_snapshot *s, uint64_t most)
     return bytes >= LEAST_WIDE ? bytes : 0;
 }
 
+static uint64_t bytes_by_order(const struct gp_snapshot *s)
+{
+    uint64_t bytes = MOST_BY_ORDER;
+    while (bytes > 0 && !arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * bytes))
+        bytes /= 2;
+    return bytes;
+}
+
 /* `most`: bytes that are saved behind all addresses in any case. */
 static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *plan)
 {
@@ -174,6 +185,19 @@ static uint64_t most_wide(const struct gp_snapshot *s, bool known)
     if (!known || !seen)
         return known || seen ? MOST_WIDE : MOST_UNKNOWN;
     return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ? MOST_BY_INPUT : 0;
+}
+
+/* What the order of threads may say, beside the planned parts, is guarded where launches like this
+ * one have written to these alone; else it is saved. */
+static bool plan_with_guard(struct gp_snapshot *s, bool sure, bool whole)
+{
+    struct gp_addresses *a = &s->addresses;
+    const bool same_parts = sure && !writes_may_be_elsewhere(&s->learned, a);
+    a->guarded = false;
+    const bool planned = same_parts && (whole || plan_parts(s, MOST_BY_INPUT, &s->wide));
+    s->guards = planned && guard_plan(s, whole ? NULL : &s->wide);
+    a->guarded = s->guards;
+    return s->guards || plan_parts(s, 0, &s->plan);
 }
 
 bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_only)
@@ -203,12 +227,20 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.by_input = launch->writes_by_input;
     s->addresses.by_order = launch->writes_by_order;
     s->addresses.anywhere = launch->writes_anywhere;
-    const bool plans = s->divided_count && all_noted && led_known &&
-                       !(launch->writes_anywhere && known_only) && plan_parts(s, 0, &s->plan);
+    const bool by_order = launch->writes_by_order && s->divided_count;
+    const bool whole = by_order && whole_is_cheap(s);
+    s->addresses.guarded =
+        by_order && launch->may_be_held && !writes_stray(&s->learned, &s->addresses);
+    s->addresses.whole = whole ? s->reached.bytes : 0;
+    s->addresses.behind = by_order && !whole ? bytes_by_order(s) : 0;
+    bool plans = s->divided_count && all_noted && led_known &&
+                 !(launch->writes_anywhere && known_only) && plan_parts(s, 0, &s->plan);
     const bool known = !launch->writes_anywhere && writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
-    s->saves_whole =
-        plans && (!sure || launch->writes_by_order) && (known || !known_only) && whole_is_cheap(s);
+    if (plans && s->addresses.guarded)
+        plans = plan_with_guard(s, sure, whole);
+    s->saves_whole = plans && !s->guards && (!sure || by_order) && (known || !known_only) &&
+                     (by_order ? whole : whole_is_cheap(s));
     const uint64_t wide = most_wide(s, known);
     s->saves_wide = plans && !s->saves_whole && wide && plan_parts(s, wide, &s->wide);
     s->saves_parts = plans && !s->saves_whole;
@@ -311,7 +343,8 @@ static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t
         return;
     learning->left--;
     for (size_t i = 0; i < s->versions.log_count; i++) {
-        const struct gp_held_copy *copy = s->versions.log[i];
+        struct gp_held_copy *copy = s->versions.log[i];
+        copy->strayed = copy->strayed || segments_reach(&copy->guarded, from, to - from);
         if (may_have_written(copy, d, from, to))
             writes_learn(&s->learned, copy->addresses, d, from, to);
     }
@@ -325,6 +358,9 @@ static void learn_changes(struct gp_snapshot *s, const struct gp_divided *d)
 
 static void suspect_held(struct gp_snapshot *s)
 {
+    for (size_t i = 0; i < s->versions.log_count; i++)
+        if (s->versions.log[i]->strayed)
+            writes_strayed(&s->learned, s->versions.log[i]->addresses);
     for (size_t i = 0; i < s->versions.log_count; i++)
         writes_suspect(&s->learned, s->versions.log[i]->addresses);
 }
@@ -462,6 +498,8 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
     }
     if (s->divided_count)
         writes_seen(&s->learned, &s->addresses, changes.unexpected);
+    if (changes.outside && s->guards)
+        writes_strayed(&s->learned, &s->addresses);
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;
@@ -526,6 +564,11 @@ bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
 bool gp_snapshot_is_verified(const struct gp_snapshot *s)
 {
     return s->verified;
+}
+
+bool gp_snapshot_guards(const struct gp_snapshot *s)
+{
+    return s->guards;
 }
 
 bool gp_snapshot_is_divided(const struct gp_snapshot *s)

@@ -67,11 +67,17 @@ static bool lend(struct gp_snapshot *s, uint64_t bytes)
     return lent;
 }
 
+/* Room for the present contents of all that the copies replace, that of the launch at hand too. Of
+ * divided memory all copies replace some at once. */
+static uint64_t present_room(const struct gp_snapshot *s)
+{
+    return s->reached.needed + (s->divided_count ? s->versions.bytes + guard_room(s) : 0);
+}
+
 bool held_copy_has_room(const struct gp_snapshot *s)
 {
-    const uint64_t of_others = s->divided_count ? s->versions.bytes : 0;
     return arena_fits(&s->arena, s->reached.needed) && !s->final.arena.host_size &&
-           s->final.arena.device_size >= of_others + s->reached.needed;
+           s->final.arena.device_size >= present_room(s);
 }
 
 /* As much as there are copies, or as there may be, from the first one on: to make gigabytes of room
@@ -79,7 +85,8 @@ bool held_copy_has_room(const struct gp_snapshot *s)
  * again. */
 static bool lend_all(struct gp_snapshot *s, uint64_t needed, uint64_t most)
 {
-    const uint64_t all = most < s->arena.device_size ? most : s->arena.device_size;
+    const uint64_t wanted = s->arena.device_size + guard_room(s);
+    const uint64_t all = most < wanted ? most : wanted;
     const uint64_t short_of = s->versions.short_of;
     if (needed > all || (short_of && all >= short_of))
         return false;
@@ -89,11 +96,10 @@ static bool lend_all(struct gp_snapshot *s, uint64_t needed, uint64_t most)
     return false;
 }
 
-/* In the drain there may be no room any more for the memory that the copy replaces. Of divided
- * memory all copies replace some at once. */
+/* In the drain there may be no room any more for the memory that the copy replaces. */
 static bool lend_room(struct gp_snapshot *s)
 {
-    const uint64_t needed = s->versions.bytes + s->reached.needed;
+    const uint64_t needed = present_room(s);
     struct gp_reason why;
     if (!s->divided_count)
         return final_lend(&s->final, &s->arena, s->reached.needed, &why) &&
@@ -116,8 +122,9 @@ struct gp_held_copy *held_copy_make(struct gp_snapshot *s)
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
     if (!copy)
         return NULL;
-    bool ok = segments_copy(&copy->segments, &s->restored) && divide_note_copy(s, copy) &&
-              arena_hold(&s->arena) && (!copy->divided_count || versions_enter(s, copy));
+    bool ok = segments_copy(&copy->segments, &s->restored) && guard_list(s, &copy->guarded) &&
+              divide_note_copy(s, copy) && arena_hold(&s->arena) &&
+              (!copy->divided_count || versions_enter(s, copy));
     if (!ok) {
         held_copy_free(copy);
         return NULL;

@@ -143,7 +143,7 @@ struct gp_own_kernel {
 struct gp_own_kernels {
     CUmodule module;
     struct gp_own_kernel copy, copy_few, save_few, digest_few, check_digests, copy_and_follow,
-        compare, keep, rewind_kept, rewind, put_back;
+        compare, keep, rewind_kept, rewind, put_back, put_right;
     struct gp_own_kernel hash, compare_hashes, read_all, pause;
     CUstream stream;               /* made by the caller */
     CUdeviceptr answer;            /* struct gp_answer, on the device */
@@ -442,6 +442,9 @@ CUresult digests_alarm(struct gp_snapshot *s, bool *alarm);
 struct gp_addresses {
     uint64_t kernel, work, shape; /* see struct gp_reach */
     bool by_input, by_order, anywhere;
+    bool guarded;    /* what the order of threads may say need not be saved (memory/guard.c) */
+    uint64_t whole;  /* bytes that are saved where it is not; 0: the pieces of the addresses */
+    uint64_t behind; /* bytes of these that are planned behind the near part, at least */
     unsigned count;
     struct gp_address {
         uint32_t offset; /* in the parameters, in bytes */
@@ -483,6 +486,7 @@ struct gp_kernel_writes {
     unsigned suspect;   /* so many launches are verified one by one: a batch with it was spoilt */
     unsigned wild;      /* launches that were found to write elsewhere than was expected */
     unsigned tame;      /* launches in a row that were not */
+    unsigned strays;    /* batches that were spoilt in memory that it guards */
     unsigned count;     /* the parameters from whose addresses on it has written */
     uint32_t written[GP_MOST_WRITE_RUNS];
     UT_hash_handle hh;
@@ -499,6 +503,10 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
 /* A launch with these addresses may have written where no launch of its batch was expected to. */
 void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
+/* And that was memory which it guards; to be called first. */
+void writes_strayed(struct gp_learned *l, const struct gp_addresses *a);
+/* True where memory is saved, and not guarded, as launches of the kernel may write there. */
+bool writes_stray(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where launches of the kernel are verified one by one. */
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
@@ -508,6 +516,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether numbers in memory may say that a launch writes elsewhere than those before it. */
 bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_addresses *a);
+/* The bytes of the parts. */
+uint64_t plan_bytes(const struct gp_plan *plan);
 /* The parts to save for a launch, in order of address, each of whole units: from its addresses on,
  * and those of `led`. `least`: bytes that are saved from each address on in any case.
  * False where there are too many. */
@@ -520,6 +530,34 @@ void plan_round(struct gp_plan *plan);
 /* And all of an allocation. */
 bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d);
 void writes_free(struct gp_learned *l);
+
+/* Bytes from which on it is worth while to save less at each launch. */
+#define GP_DEAR_BYTES ((uint64_t)64 << 20)
+
+/* ---- memory that a launch does not save though a replay may write it (guard.c) --------------- */
+
+/* Stretches of addresses, each byte once. */
+struct gp_cover {
+    struct gp_stretch {
+        uint64_t from, to;
+    } * of;
+    size_t count, capacity;
+};
+
+/* Bytes of the stretch that are not among them. */
+uint64_t cover_misses(const struct gp_cover *cover, uint64_t from, uint64_t to);
+/* False when out of memory. */
+bool cover_add(struct gp_cover *cover, uint64_t from, uint64_t to);
+uint64_t cover_bytes(const struct gp_cover *cover);
+void cover_free(struct gp_cover *cover);
+
+/* Plans the guard of the launch at hand: `outer`, or all of its divided memory (NULL), but for the
+ * planned parts. False where that is not worth while, or has too many parts. */
+bool guard_plan(struct gp_snapshot *s, const struct gp_plan *outer);
+/* The same as segments, with the digests of the present contents. False when out of memory. */
+bool guard_list(const struct gp_snapshot *s, struct gp_segments *list);
+/* Room for the present contents of all guarded memory of the batch, and of the launch at hand. */
+uint64_t guard_room(const struct gp_snapshot *s);
 
 /* ---- memory that was freed after it was copied (freed.c) ------------------------------------- */
 
@@ -665,6 +703,7 @@ struct gp_version_run {
     uint64_t present;    /* the copy of its contents of now */
     uint64_t current;    /* its contents are those of that copy; 0: not known */
     size_t first, count; /* of the versions, in the order of launches */
+    bool guarded;        /* by some launch: it may have no versions */
 };
 
 struct gp_version {
@@ -676,7 +715,9 @@ struct gp_versions {
     struct gp_held_copy *
         *log; /* the copies of launches, in order, until no copy is held any more */
     size_t log_count, log_capacity, most; /* most: 0 as yet */
-    uint64_t bytes;                       /* of room that the present contents may need */
+    uint64_t bytes; /* of room that the present contents of saved parts may need */
+    struct gp_cover guarded;
+    const struct gp_held_copy *unchecked; /* put in place last: its guard was not checked since */
     uint64_t short_of;                    /* there was no room for so many at once; 0: as yet */
     uint64_t order;                       /* of the last one */
     struct gp_version_run *runs;
@@ -713,6 +754,12 @@ bool versions_keep(struct gp_snapshot *s, struct gp_reason *why);
 bool versions_list(const struct gp_snapshot *s, const struct gp_held_copy *copy,
                    struct gp_segments *moves);
 void versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy, bool well);
+/* Lists the guarded memory that is to be checked before the copy comes. False when out of memory.
+ */
+bool versions_list_unchecked(struct gp_snapshot *s, const struct gp_held_copy *copy,
+                             struct gp_segments *checks);
+/* It cannot be checked: what is needed of it is copied. */
+void versions_leave_unchecked(struct gp_snapshot *s);
 CUresult versions_put_back(struct gp_snapshot *s);
 
 /* ---- snapshots (snapshot.c) ------------------------------------------------------------------ */
@@ -760,6 +807,7 @@ struct gp_snapshot {
     struct gp_plan plan;           /* the parts of that to save */
     struct gp_plan wide;           /* these with more around them, where they are only guessed */
     struct gp_plan led;            /* parts to which contents of memory lead */
+    struct gp_plan guard;          /* memory that a replay may write, beside the planned parts */
     struct gp_divided **divided;   /* that it reaches */
     size_t divided_count, divided_capacity;
     bool divides;      /* reached memory is, where a program does so */
@@ -770,6 +818,7 @@ struct gp_snapshot {
     bool near_will_do; /* checks of the near part, as the whole is checked with its batch */
     bool verified;     /* the whole was checked behind it */
     bool leads_known;  /* its memory leads to memory that is reached, and to no other */
+    bool guards;       /* the guard: it has to be held, and replayed with its batch alone */
     struct gp_versions versions;
 
     CUdeviceptr scratch;
@@ -788,6 +837,7 @@ struct gp_held_copy {
     uint64_t bytes;
     uint64_t made; /* by the time of memory that was freed */
     struct gp_segments segments;
+    struct gp_segments guarded; /* without copies */
     /* A copy of divided memory is in the log of versions until no copy is held. */
     struct gp_divided **divided;
     size_t divided_count;
@@ -795,6 +845,7 @@ struct gp_held_copy {
     uint64_t order;
     CUstream stream; /* in which the copy is made; NULL where the launch was waited for */
     bool spoilt;     /* it must not be put in place */
+    bool strayed;    /* memory has changed that it guards */
     bool of_gpus;    /* other GPUs can write some of its memory */
     bool released;   /* nobody holds it */
 };

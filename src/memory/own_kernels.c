@@ -45,6 +45,7 @@ bool own_kernels_load(struct gp_own_kernels *k, CUdevice device)
         {&k->rewind_kept, "gp_rewind_kept"},
         {&k->rewind, "gp_rewind"},
         {&k->put_back, "gp_put_back"},
+        {&k->put_right, "gp_put_right"},
         {&k->hash, "gp_hash"},
         {&k->compare_hashes, "gp_compare_hashes"},
         {&k->read_all, "gp_read_all"},

@@ -102,6 +102,26 @@ static CUresult move(const struct gp_snapshot *s, struct gp_segments *moves, boo
     return few ? snapshot_copy_few(s, moves, s->own.stream, false) : move_many(s, moves);
 }
 
+/* Memory that may have been written is checked by its digests, and its copy is put there where it
+ * was. */
+static CUresult put_right(struct gp_snapshot *s, const struct gp_segments *checks)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < checks->count && result == CUDA_SUCCESS;) {
+        struct gp_few_segments few = {0};
+        uint32_t count = 0;
+        uint64_t units = 0;
+        for (; i < checks->count && count < GP_FEW_SEGMENTS; i++) {
+            few.of[count] = checks->list[i];
+            few.of[count++].first_unit = units;
+            units += checks->list[i].bytes / GP_UNIT_BYTES;
+        }
+        void *arguments[] = {&few, &count, &units};
+        result = own_kernel_start(&s->own, &s->own.put_right, units, arguments);
+    }
+    return result;
+}
+
 static CUresult wait(struct gp_snapshot *s, CUresult result)
 {
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
@@ -246,9 +266,17 @@ bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, 
     if (!segments_copy(&s->restored, &copy->segments) || !list_undivided(&s->moves, copy))
         return false;
     reverse(&s->moves);
-    if (!versions_list(s, copy, &s->moves))
-        return false;
-    CUresult result = wait(s, move(s, &s->moves, by_driver));
+    if (by_driver)
+        versions_leave_unchecked(s);
+    struct gp_segments checks = {0};
+    const bool listed =
+        versions_list_unchecked(s, copy, &checks) && versions_list(s, copy, &s->moves);
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (listed)
+        result = put_right(s, &checks);
+    if (result == CUDA_SUCCESS)
+        result = wait(s, move(s, &s->moves, by_driver));
+    segments_free(&checks, false);
     versions_put(s, copy, result == CUDA_SUCCESS);
     return driver_worked(result, why);
 }

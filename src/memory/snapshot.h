@@ -38,7 +38,8 @@ struct gp_reach {
      * one for its kernel, its shape and its parameters but for addresses. */
     uint64_t kernel, work;
     uint64_t shape;       /* a number for its kernel and its shape */
-    bool may_be_held;     /* and verified with its batch, as far as is known now */
+    bool may_be_held;     /* and verified with its batch, as far as is known now; else no memory is
+                           * guarded */
     bool writes_anywhere; /* its code does not tell where it writes */
     bool writes_by_input; /* the contents of its memory tell it */
     bool writes_by_order; /* or whether it writes there: the order of its threads, which is another
@@ -86,6 +87,9 @@ bool gp_snapshot_affords_parts(struct gp_snapshot *s);
 /* The memory that was copied counts as written for other contexts, where it is divided memory there
  * as well. True where launches that are held there reach some of it. */
 bool gp_snapshot_writes_to_others(const struct gp_snapshot *s);
+/* True where a replay of the launch may write memory that was not copied: it has to be held, before
+ * its first run, and replayed with its batch alone, as its memory is put right there. */
+bool gp_snapshot_guards(const struct gp_snapshot *s);
 /* True where the launch reaches divided memory. */
 bool gp_snapshot_is_divided(const struct gp_snapshot *s);
 /* After its first run: *outside becomes true where it has changed divided memory that was not

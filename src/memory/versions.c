@@ -16,6 +16,7 @@
 void held_copy_free(struct gp_held_copy *copy)
 {
     segments_free(&copy->segments, false);
+    segments_free(&copy->guarded, false);
     free(copy->divided);
     free(copy->addresses);
     free(copy);
@@ -34,6 +35,11 @@ bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy)
         v->log = log;
         v->log_capacity = capacity;
     }
+    for (size_t i = 0; i < copy->guarded.count; i++) {
+        const struct gp_segment *g = &copy->guarded.list[i];
+        if (!cover_add(&v->guarded, g->live, g->live + g->bytes))
+            return false;
+    }
     copy->order = ++v->order;
     v->log[v->log_count++] = copy;
     v->bytes += s->reached.needed;
@@ -50,6 +56,7 @@ static void forget_runs(struct gp_versions *v)
     v->versions = NULL;
     v->run_count = 0;
     v->kept = false;
+    v->unchecked = NULL;
 }
 
 void versions_clear(struct gp_snapshot *s)
@@ -62,12 +69,14 @@ void versions_clear(struct gp_snapshot *s)
     }
     v->log_count = 0;
     v->bytes = 0;
+    v->guarded.count = 0;
     forget_runs(v);
 }
 
 void versions_free(struct gp_snapshot *s)
 {
     versions_clear(s);
+    cover_free(&s->versions.guarded);
     free(s->versions.log);
     s->versions.log = NULL;
     s->versions.log_capacity = 0;
@@ -97,9 +106,11 @@ static bool is_divided(const struct gp_segment *segment)
 static size_t count_segments(const struct gp_versions *v)
 {
     size_t count = 0;
-    for (size_t i = 0; i < v->log_count; i++)
+    for (size_t i = 0; i < v->log_count; i++) {
         for (size_t k = 0; k < v->log[i]->segments.count; k++)
             count += is_divided(&v->log[i]->segments.list[k]);
+        count += v->log[i]->guarded.count;
+    }
     return count;
 }
 
@@ -109,18 +120,26 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static size_t add_edges(const struct gp_segments *list, uint64_t *edges, size_t count)
+{
+    for (size_t k = 0; k < list->count; k++) {
+        const struct gp_segment *g = &list->list[k];
+        if (!is_divided(g))
+            continue;
+        edges[count++] = g->live;
+        edges[count++] = g->live + g->bytes;
+    }
+    return count;
+}
+
 /* The addresses at which segments begin or end, each once. */
 static size_t list_edges(const struct gp_versions *v, uint64_t *edges)
 {
     size_t count = 0, kept = 0;
-    for (size_t i = 0; i < v->log_count; i++)
-        for (size_t k = 0; k < v->log[i]->segments.count; k++) {
-            const struct gp_segment *g = &v->log[i]->segments.list[k];
-            if (!is_divided(g))
-                continue;
-            edges[count++] = g->live;
-            edges[count++] = g->live + g->bytes;
-        }
+    for (size_t i = 0; i < v->log_count; i++) {
+        count = add_edges(&v->log[i]->segments, edges, count);
+        count = add_edges(&v->log[i]->guarded, edges, count);
+    }
     qsort(edges, count, sizeof(*edges), by_number);
     for (size_t i = 0; i < count; i++)
         if (!kept || edges[kept - 1] != edges[i])
@@ -144,16 +163,37 @@ static size_t run_at(const struct gp_versions *v, uint64_t live)
 typedef void visit_run(struct gp_version_run *run, const struct gp_held_copy *copy,
                        const struct gp_segment *segment, struct gp_versions *v);
 
-static void each_run(struct gp_versions *v, const struct gp_held_copy *copy, visit_run *visit)
+static void each_run_in(struct gp_versions *v, const struct gp_held_copy *copy,
+                        const struct gp_segments *list, visit_run *visit)
 {
-    for (size_t k = 0; k < copy->segments.count; k++) {
-        const struct gp_segment *g = &copy->segments.list[k];
+    for (size_t k = 0; k < list->count; k++) {
+        const struct gp_segment *g = &list->list[k];
         if (!is_divided(g))
             continue;
         for (size_t r = run_at(v, g->live);
              r < v->run_count && v->runs[r].live < g->live + g->bytes; r++)
             visit(&v->runs[r], copy, g, v);
     }
+}
+
+static void each_run(struct gp_versions *v, const struct gp_held_copy *copy, visit_run *visit)
+{
+    each_run_in(v, copy, &copy->segments, visit);
+}
+
+static void each_guarded_run(struct gp_versions *v, const struct gp_held_copy *copy,
+                             visit_run *visit)
+{
+    each_run_in(v, copy, &copy->guarded, visit);
+}
+
+static void note_guarded(struct gp_version_run *run, const struct gp_held_copy *copy,
+                         const struct gp_segment *segment, struct gp_versions *v)
+{
+    (void)copy;
+    (void)segment;
+    (void)v;
+    run->guarded = true;
 }
 
 static void count_version(struct gp_version_run *run, const struct gp_held_copy *copy,
@@ -172,7 +212,7 @@ static void enter_version(struct gp_version_run *run, const struct gp_held_copy 
         (struct gp_version){copy->order, segment->saved + (run->live - segment->live)};
 }
 
-/* Runs from edge to edge; those in no segment are left out. */
+/* Runs from edge to edge; those that no launch has saved or guards are left out. */
 static bool make_runs(struct gp_versions *v)
 {
     const size_t segments = count_segments(v);
@@ -188,10 +228,12 @@ static bool make_runs(struct gp_versions *v)
         v->runs[v->run_count++] =
             (struct gp_version_run){.live = edges[i], .bytes = edges[i + 1] - edges[i]};
     free(edges);
-    for (size_t i = 0; i < v->log_count; i++)
+    for (size_t i = 0; i < v->log_count; i++) {
         each_run(v, v->log[i], count_version);
+        each_guarded_run(v, v->log[i], note_guarded);
+    }
     for (size_t r = 0; r < v->run_count; r++) {
-        if (!v->runs[r].count)
+        if (!v->runs[r].count && !v->runs[r].guarded)
             continue;
         v->runs[kept] = v->runs[r];
         v->runs[kept].first = versions;
@@ -292,22 +334,84 @@ bool versions_list(const struct gp_snapshot *s, const struct gp_held_copy *copy,
     return listed;
 }
 
+/* ---- guarded memory -------------------------------------------------------------------------- */
+
+/* The launch may write it. Contents that are not the present ones have no digests to be checked
+ * by. */
+static void doubt(struct gp_version_run *run, const struct gp_held_copy *copy,
+                  const struct gp_segment *segment, struct gp_versions *v)
+{
+    (void)copy;
+    (void)segment;
+    (void)v;
+    if (run->current != run->present)
+        run->current = 0;
+}
+
+struct listing {
+    const struct gp_held_copy *next;
+    struct gp_segments *checks;
+    bool well;
+};
+
+static void list_unchecked(struct gp_versions *v, const struct gp_segment *guarded,
+                           struct listing *l)
+{
+    for (size_t r = run_at(v, guarded->live);
+         r < v->run_count && v->runs[r].live < guarded->live + guarded->bytes && l->well; r++) {
+        const struct gp_version_run *run = &v->runs[r];
+        const bool is_replaced =
+            is_reached(l->next, run->live) && wanted(v, run, l->next->order) != run->present;
+        if (run->current != run->present || is_replaced)
+            continue;
+        const uint64_t unit = (run->live - guarded->live) / GP_UNIT_BYTES;
+        l->well = segments_add(l->checks, run->live, run->present, run->bytes, run->live);
+        if (l->well)
+            segments_note_digests(l->checks, guarded->digests + unit * sizeof(uint64_t));
+    }
+}
+
+bool versions_list_unchecked(struct gp_snapshot *s, const struct gp_held_copy *copy,
+                             struct gp_segments *checks)
+{
+    struct gp_versions *v = &s->versions;
+    struct listing listing = {copy, checks, true};
+    for (size_t k = 0; v->unchecked && k < v->unchecked->guarded.count; k++)
+        list_unchecked(v, &v->unchecked->guarded.list[k], &listing);
+    return listing.well;
+}
+
+void versions_leave_unchecked(struct gp_snapshot *s)
+{
+    struct gp_versions *v = &s->versions;
+    if (v->unchecked)
+        each_guarded_run(v, v->unchecked, lose);
+    v->unchecked = NULL;
+}
+
 void versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy, bool well)
 {
     struct gp_versions *v = &s->versions;
+    if (!well)
+        versions_leave_unchecked(s);
+    v->unchecked = NULL;
     for (size_t r = 0; copy->order && r < v->run_count; r++) {
         struct gp_version_run *run = &v->runs[r];
         if (is_reached(copy, run->live))
             run->current = well ? wanted(v, run, copy->order) : 0;
     }
-    if (copy->order)
-        each_run(v, copy, lose);
+    if (!copy->order)
+        return;
+    each_run(v, copy, lose);
+    each_guarded_run(v, copy, doubt);
+    v->unchecked = copy->guarded.count ? copy : NULL;
 }
 
 CUresult versions_put_back(struct gp_snapshot *s)
 {
     struct gp_versions *v = &s->versions;
     CUresult result = CUDA_SUCCESS;
+    versions_leave_unchecked(s);
     for (size_t r = 0; v->kept && r < v->run_count; r++) {
         const struct gp_version_run *run = &v->runs[r];
         if (run->current == run->present)

@@ -32,14 +32,14 @@
  * write nothing; and launches that have written in the same parts, where numbers in memory say
  * where, until it is these. */
 #define RIGHT_GUESSES 3
-/* Launches of a work that are verified one by one until their parts are known, and the bytes that
- * its pieces have to take beside them. */
+/* Launches of a work that are verified one by one until their parts are known. */
 #define MOST_VERIFIED 8
-#define DEAR_BYTES ((uint64_t)64 << 20)
 /* Launches of each kernel of a spoilt batch that are verified one by one; and those of a kernel
  * that are found to write elsewhere, until more are, and then as many as do not, at least. */
 #define SUSPECT_LAUNCHES 8
 #define MOST_WILD 2
+/* Batches that may be spoilt in memory that a kernel guards, until that is saved. */
+#define MOST_STRAYS 2
 
 void writes_free(struct gp_learned *l)
 {
@@ -300,6 +300,21 @@ void writes_suspect(struct gp_learned *l, const struct gp_addresses *a)
         k->suspect = SUSPECT_LAUNCHES;
 }
 
+/* A batch has many launches of one kernel. */
+void writes_strayed(struct gp_learned *l, const struct gp_addresses *a)
+{
+    struct gp_kernel_writes *k = a->kernel ? make_kernel(l, a->kernel) : NULL;
+    if (k && k->suspect < SUSPECT_LAUNCHES)
+        k->strays++;
+    writes_suspect(l, a);
+}
+
+bool writes_stray(const struct gp_learned *l, const struct gp_addresses *a)
+{
+    const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    return k && k->strays >= MOST_STRAYS;
+}
+
 /* ---- planning -------------------------------------------------------------------------------- */
 
 /* One launch that changes nothing may have written the same bytes again. */
@@ -318,10 +333,12 @@ static const struct gp_work_writes *nearest(const struct gp_learned *l,
 }
 
 /* Numbers in memory may say another time that it writes elsewhere. A replay finds the same numbers,
- * but not the same order of threads: then earlier writes say nothing of it. */
+ * but not the same order of threads: then earlier writes say nothing of it, unless the rest is
+ * guarded. */
 static bool may_write_elsewhere(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
-    return a->by_order || (a->by_input && w->settled < RIGHT_GUESSES);
+    return (a->by_order && !a->guarded) ||
+           ((a->by_order || a->by_input) && w->settled < RIGHT_GUESSES);
 }
 
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a)
@@ -343,10 +360,11 @@ bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a)
 
 /* The end of the piece from the address on, which is not far behind the near part: there no launch
  * has had an address, nor changed anything. */
-static uint64_t planned_end(const struct gp_divided *d, uint64_t address)
+static uint64_t planned_end(const struct gp_addresses *a, const struct gp_address *p)
 {
-    const uint64_t end = divided_piece_end(d, address);
-    const uint64_t most = divided_near_end(d, address) + MOST_OF_UNKNOWN;
+    const uint64_t end = divided_piece_end(p->in, p->value);
+    const uint64_t behind = a->behind > MOST_OF_UNKNOWN ? a->behind : MOST_OF_UNKNOWN;
+    const uint64_t most = divided_near_end(p->in, p->value) + behind;
     return end < most ? end : most;
 }
 
@@ -356,8 +374,7 @@ static bool pieces_are_planned(const struct gp_kernel_writes *k, const struct gp
 {
     for (unsigned i = 0; i < a->count; i++) {
         const struct gp_address *p = &a->of[i];
-        if (kernel_writes(k, p->offset) &&
-            planned_end(p->in, p->value) - p->value > MOST_OF_UNKNOWN)
+        if (kernel_writes(k, p->offset) && planned_end(a, p) - p->value > MOST_OF_UNKNOWN)
             return false;
     }
     return true;
@@ -372,19 +389,21 @@ static uint64_t written_from(const struct gp_work_writes *w, const struct gp_add
     return bytes;
 }
 
-/* Whole pieces are saved where numbers in memory say where it writes. Where these are large it is
- * worth some launches to see whether it writes to the same parts each time. */
+/* Whole pieces are saved where numbers in memory say where it writes, and whole allocations where
+ * the order of threads does. Where these are large it is worth some launches to see whether it
+ * writes to the same parts each time. */
 static bool is_worth_settling(const struct gp_work_writes *w, const struct gp_addresses *a)
 {
-    uint64_t pieces = 0;
-    if (!may_write_elsewhere(w, a) || a->by_order || w->seen >= MOST_VERIFIED)
+    uint64_t pieces = 0, all = 0;
+    if (!may_write_elsewhere(w, a) || (a->by_order && !a->guarded) || w->seen >= MOST_VERIFIED)
         return false;
     for (unsigned i = 0; i < a->count; i++) {
         const struct gp_address *p = &a->of[i];
-        const uint64_t piece = planned_end(p->in, p->value) - p->value, bytes = written_from(w, p);
+        const uint64_t piece = planned_end(a, p) - p->value, bytes = written_from(w, p);
         pieces += bytes && bytes <= piece / 2 ? piece - bytes : 0;
+        all += bytes;
     }
-    return pieces > DEAR_BYTES;
+    return pieces > GP_DEAR_BYTES || a->whole > all + GP_DEAR_BYTES;
 }
 
 bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
@@ -421,7 +440,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
                          uint64_t least, const struct gp_addresses *a)
 {
     const struct gp_divided *d = p->in;
-    const uint64_t end = planned_end(d, p->value), piece = end - p->value;
+    const uint64_t end = planned_end(a, p), piece = end - p->value;
     const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
     const uint64_t written = w ? written_from(w, p) : 0;
     bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
@@ -495,6 +514,14 @@ static bool join_nearest(struct gp_plan *plan)
     memmove(&plan->of[best], &plan->of[best + 1], (plan->count - best - 1) * sizeof(*plan->of));
     plan->count--;
     return true;
+}
+
+uint64_t plan_bytes(const struct gp_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < plan->count; i++)
+        bytes += plan->of[i].to - plan->of[i].from;
+    return bytes;
 }
 
 bool plan_holds(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to)

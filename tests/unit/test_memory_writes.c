@@ -233,6 +233,37 @@ static void test_to_verify_launches_does_not_settle_an_order(void **state)
     assert_true(writes_are_known(&a->learned, &l));
 }
 
+/* Where the rest is guarded a replay may write to any of it. */
+static void test_parts_by_the_order_of_threads_settle_where_the_rest_is_guarded(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    l.by_order = l.guarded = true;
+    for (int i = 0; i < 4; i++) {
+        assert_false(writes_are_known(&a->learned, &l));
+        see(a, &l, 16 * MB, i == 0);
+    }
+    assert_true(writes_are_known(&a->learned, &l));
+    assert_false(writes_may_be_elsewhere(&a->learned, &l));
+    planned(a, &l);
+    assert_true(holds(a, 0, 16 * MB));
+    assert_false(holds(a, 17 * MB, MB));
+    l.guarded = false;
+    planned(a, &l);
+    assert_true(holds(a, 0, 512 * MB));
+}
+
+static void test_whole_allocations_are_worth_to_settle_though_the_piece_is_small(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 32 * MB);
+    l.by_order = l.guarded = true;
+    see(a, &l, 16 * MB, true);
+    assert_true(writes_are_known(&a->learned, &l));
+    l.whole = 512 * MB;
+    assert_false(writes_are_known(&a->learned, &l));
+}
+
 static unsigned launches_until_tame(struct all *a, const struct gp_addresses *l)
 {
     unsigned count = 0;
@@ -282,6 +313,8 @@ int main(void)
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),
         TEST(test_parts_by_the_order_of_threads_never_settle),
+        TEST(test_parts_by_the_order_of_threads_settle_where_the_rest_is_guarded),
+        TEST(test_whole_allocations_are_worth_to_settle_though_the_piece_is_small),
         TEST(test_threads_that_write_or_not_may_do_so_behind_a_piece),
         TEST(test_to_verify_launches_does_not_settle_an_order),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),

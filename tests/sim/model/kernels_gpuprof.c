@@ -614,6 +614,39 @@ static enum gpusim_outcome digest_few(struct gpusim_grid *grid)
     return each_digest(grid, false, set_digest, NULL);
 }
 
+/* Units that are not as their digests say are as their copies again. */
+static enum gpusim_outcome put_right(struct gpusim_grid *grid)
+{
+    struct gp_few_segments few;
+    uint32_t count = param32(grid, 1);
+
+    memcpy(&few, grid->params + grid->param_at[0], sizeof(few));
+    if (count > GP_FEW_SEGMENTS)
+        return GPUSIM_TRAPPED;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gp_segment *s = &few.of[i];
+        const uint64_t units = s->bytes / GP_UNIT_BYTES;
+        const uint64_t *digests = gpusim_grid_memory(grid, s->digests, units * sizeof(*digests));
+        if (!digests || s->live % GP_UNIT_BYTES || s->bytes % GP_UNIT_BYTES)
+            return GPUSIM_TRAPPED;
+        for (uint64_t u = 0; u < units; u++) {
+            const uint64_t live = s->live + u * GP_UNIT_BYTES;
+            uint64_t now;
+            if (!unit_digest(grid, live, live, &now))
+                return GPUSIM_ILLEGAL_ADDRESS;
+            if (now == digests[u])
+                continue;
+            void *to = gpusim_grid_memory(grid, live, GP_UNIT_BYTES);
+            const void *from =
+                gpusim_grid_memory(grid, s->saved + u * GP_UNIT_BYTES, GP_UNIT_BYTES);
+            if (!to || !from)
+                return GPUSIM_ILLEGAL_ADDRESS;
+            memcpy(to, from, GP_UNIT_BYTES);
+        }
+    }
+    return GPUSIM_RAN;
+}
+
 static enum gpusim_outcome check_digests(struct gpusim_grid *grid)
 {
     uint64_t live = param64(grid, 0), units = param64(grid, 1), now;
@@ -673,6 +706,7 @@ DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_copy_few, copy_few, sizeof(struct gp_few_segments), 4, 8);
 DEFINE_WHOLE(gp_save_few, save_few, sizeof(struct gp_few_segments), 4, 8, 8);
 DEFINE_WHOLE(gp_digest_few, digest_few, sizeof(struct gp_few_segments), 4, 8);
+DEFINE_WHOLE(gp_put_right, put_right, sizeof(struct gp_few_segments), 4, 8);
 DEFINE_WHOLE(gp_check_digests, check_digests, 8, 8, 8, 8, 8);
 DEFINE_WHOLE(gp_copy_and_follow, copy_and_follow, 8, 4, 8, 8, 8, 8, 4);
 DEFINE_WHOLE(gp_compare, compare, 8, 4, 8, 8);

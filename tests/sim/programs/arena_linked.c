@@ -45,7 +45,7 @@ enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 /* In the context of each GPU. */
 static struct {
     CUcontext context;
-    CUfunction scale, add, scatter, draw, race, through, node, many;
+    CUfunction scale, add, scatter, draw, race, stray, through, node, many;
 } of[2];
 static unsigned gpu;     /* the current one */
 static CUfunction waits; /* of the last context */
@@ -721,6 +721,42 @@ static uint32_t sum_of(CUdeviceptr at, unsigned words)
     return sum;
 }
 
+/* Launches that add 1 to a word at the begin of a large piece; but while something counts, now and
+ * then to one at its end, as their threads' order tells. Others read the words there, which are
+ * even, and write to those of the second piece; the last launches are alone. Prints the sum of all.
+ */
+static void order_of_large(unsigned times, unsigned others, unsigned piece)
+{
+    enum { LAST = 256 };
+    const unsigned bytes = 2 * piece + (10u << 20), words = piece / 4 - LAST;
+    CUdeviceptr base, at[2], to, last, zero, sum;
+    CUstream stream;
+    unsigned n = words, few = LAST, factor = 1, shift = 2;
+    void *strays[] = {&to, &base, &n}, *updates[] = {&last, &few, &factor, &shift},
+         *adds[] = {&last, &zero, &sum, &few};
+
+    MUST(cuMemAlloc(&base, bytes));
+    MUST(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    MUST(cuMemsetD32(base, 0, bytes / 4));
+    at[0] = base + (1 << 20);
+    at[1] = base + (2 << 20) + piece;
+    zero = base + 2 * (CUdeviceptr)piece + (4 << 20);
+    sum = base + 2 * (CUdeviceptr)piece + (6 << 20);
+    for (unsigned i = 0; i < times; i++) {
+        to = at[i % 2];
+        last = to + 4 * (CUdeviceptr)(words - LAST);
+        MUST(cuLaunchKernel(of[gpu].stray, 1, 1, 1, 32, 1, 1, 0, stream, strays, NULL));
+        if (i < others && i % 6 == 5)
+            MUST(cuLaunchKernel(of[gpu].scale, 1, 1, 1, LAST, 1, 1, 0, stream, updates, NULL));
+        if (i < others && i % 5 == 4)
+            MUST(cuLaunchKernel(of[gpu].add, 1, 1, 1, LAST, 1, 1, 0, stream, adds, NULL));
+    }
+    MUST(cuStreamSynchronize(stream));
+    MUST(cuStreamDestroy(stream)); /* held launches are replayed */
+    printf("sum: %u\n", sum_of(base + 8, bytes / 4 - 2));
+    MUST(cuMemFree(base));
+}
+
 /* Launches that add 1 to a word of a large array, in which others have had their addresses before.
  * Prints the sum of all. */
 static void order_behind(void)
@@ -744,26 +780,26 @@ static void order_behind(void)
 /* Launches that add 1 to a word of pieces that overlap, as their threads' order tells, of an
  * allocation that is freed and had again, with fills in between. Prints the sum of all that they
  * have added. */
-static void order_at_random(void)
+static void order_at_random(int times, unsigned bytes)
 {
-    enum { BYTES = 12 << 20, QUIET_BYTES = 1 << 20, CUT = 4, TIMES = 600 };
-    const CUfunction kernels[] = {of[gpu].draw, of[gpu].race};
+    enum { QUIET_BYTES = 1 << 20, CUT = 4 };
+    const CUfunction kernels[] = {of[gpu].draw, of[gpu].race, of[gpu].stray};
     CUdeviceptr base = 0, at[CUT] = {0}, to;
     uint32_t sum = 0;
     unsigned n;
     void *params[] = {&to, &base, &n};
 
-    for (int i = 0; i <= TIMES; i++) {
-        if (base && (i == TIMES || !chance(80))) {
-            sum += sum_of(base + QUIET_BYTES, (BYTES - QUIET_BYTES) / 4);
+    for (int i = 0; i <= times; i++) {
+        if (base && (i == times || !chance(80))) {
+            sum += sum_of(base + QUIET_BYTES, (bytes - QUIET_BYTES) / 4);
             MUST(cuMemFree(base));
             base = 0;
         }
-        if (i == TIMES)
+        if (i == times)
             break;
         if (!base) {
-            MUST(cuMemAlloc(&base, BYTES));
-            MUST(cuMemsetD32(base, 0, BYTES / 4));
+            MUST(cuMemAlloc(&base, bytes));
+            MUST(cuMemsetD32(base, 0, bytes / 4));
             for (unsigned k = 0; k < CUT; k++)
                 at[k] = base + QUIET_BYTES + k * (2u << 20) + 256 * chance(4000);
         }
@@ -774,11 +810,11 @@ static void order_at_random(void)
             sum += sum_of(to, n) - n * value;
             MUST(cuMemsetD32(to, value, n));
         }
-        MUST(cuLaunchKernel(kernels[chance(2)], 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        MUST(cuLaunchKernel(kernels[chance(3)], 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
         if (!chance(40))
             at[chance(CUT)] = base + QUIET_BYTES + 4 * chance(2 << 20);
     }
-    printf("sum: %u\nlaunches: %u\n", sum, (unsigned)TIMES);
+    printf("sum: %u\nlaunches: %d\n", sum, times);
 }
 
 /* From the middle on a kernel writes elsewhere at each launch. */
@@ -1115,6 +1151,7 @@ static void begin_on(unsigned which, const void *image)
     MUST(cuModuleGetFunction(&of[which].scale, module, "arena_update"));
     MUST(cuModuleGetFunction(&of[which].add, module, "arena_add"));
     MUST(cuModuleGetFunction(&of[which].scatter, module, "arena_scatter"));
+    MUST(cuModuleGetFunction(&of[which].stray, module, "arena_stray"));
     MUST(cuModuleGetFunction(&of[which].draw, module, "arena_draw"));
     MUST(cuModuleGetFunction(&of[which].race, module, "arena_race"));
     MUST(cuModuleGetFunction(&of[which].through, module, "arena_through"));
@@ -1181,10 +1218,18 @@ int main(int argc, char **argv)
         order(of[gpu].draw);
     else if (!strcmp(which, "race"))
         order(of[gpu].race);
-    else if (!strcmp(which, "race-behind"))
+    else if (!strcmp(which, "order-large")) {
+        order_of_large(40, 40, 43 << 20);
+        order_of_large(14, 0, 43 << 20);
+    } else if (!strcmp(which, "order-huge")) {
+        order_of_large(24, 24, 300 << 20);
+        order_of_large(8, 0, 300 << 20);
+    } else if (!strcmp(which, "race-behind"))
         order_behind();
     else if (!strcmp(which, "random-order"))
-        order_at_random();
+        order_at_random(600, 12 << 20);
+    else if (!strcmp(which, "random-order-large"))
+        order_at_random(300, 100 << 20);
     else if (!strcmp(which, "scatter-on"))
         scatter_on();
     else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))

@@ -46,6 +46,7 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
         {"arena_add", 12, 0, 0},
         {"arena_scatter", 12, 0, 0},
         {"arena_draw", 12, 0, 0},
+        {"arena_stray", 12, 0, 0},
         {"arena_race", 12, 0, 0},
         {"arena_through", 12, 0, 0},
         {"arena_node", 12, 0, 0},
