@@ -187,8 +187,8 @@ static uint64_t most_wide(const struct gp_snapshot *s, bool known)
     return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ? MOST_BY_INPUT : 0;
 }
 
-/* What the order of threads may say, beside the planned parts, is guarded where launches like this
- * one have written to these alone; else it is saved. */
+/* Memory beside the planned parts, where the order of threads may say that a replay writes, is
+ * guarded where launches like this one have written to these parts alone; else it is saved. */
 static bool plan_with_guard(struct gp_snapshot *s, bool sure, bool whole)
 {
     struct gp_addresses *a = &s->addresses;

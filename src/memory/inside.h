@@ -442,8 +442,8 @@ CUresult digests_alarm(struct gp_snapshot *s, bool *alarm);
 struct gp_addresses {
     uint64_t kernel, work, shape; /* see struct gp_reach */
     bool by_input, by_order, anywhere;
-    bool guarded;    /* what the order of threads may say need not be saved (memory/guard.c) */
-    uint64_t whole;  /* bytes that are saved where it is not; 0: the pieces of the addresses */
+    bool guarded;    /* memory that a replay alone may write is, or may be (memory/guard.c) */
+    uint64_t whole;  /* bytes that are saved where none is; 0: the pieces of the addresses */
     uint64_t behind; /* bytes of these that are planned behind the near part, at least */
     unsigned count;
     struct gp_address {
@@ -503,7 +503,7 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
 /* A launch with these addresses may have written where no launch of its batch was expected to. */
 void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
-/* And that was memory which it guards; to be called first. */
+/* A batch was spoilt in memory that a launch with these addresses guards. */
 void writes_strayed(struct gp_learned *l, const struct gp_addresses *a);
 /* True where memory is saved, and not guarded, as launches of the kernel may write there. */
 bool writes_stray(const struct gp_learned *l, const struct gp_addresses *a);
@@ -554,7 +554,7 @@ void cover_free(struct gp_cover *cover);
 /* Plans the guard of the launch at hand: `outer`, or all of its divided memory (NULL), but for the
  * planned parts. False where that is not worth while, or has too many parts. */
 bool guard_plan(struct gp_snapshot *s, const struct gp_plan *outer);
-/* The same as segments, with the digests of the present contents. False when out of memory. */
+/* The guard as segments, with the digests of the present contents. False when out of memory. */
 bool guard_list(const struct gp_snapshot *s, struct gp_segments *list);
 /* Room for the present contents of all guarded memory of the batch, and of the launch at hand. */
 uint64_t guard_room(const struct gp_snapshot *s);
@@ -758,7 +758,7 @@ void versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy, bool w
  */
 bool versions_list_unchecked(struct gp_snapshot *s, const struct gp_held_copy *copy,
                              struct gp_segments *checks);
-/* It cannot be checked: what is needed of it is copied. */
+/* It cannot be checked: it is copied where it is needed. */
 void versions_leave_unchecked(struct gp_snapshot *s);
 CUresult versions_put_back(struct gp_snapshot *s);
 

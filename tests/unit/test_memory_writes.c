@@ -264,6 +264,19 @@ static void test_whole_allocations_are_worth_to_settle_though_the_piece_is_small
     assert_false(writes_are_known(&a->learned, &l));
 }
 
+static void test_a_kernel_that_writes_to_guarded_memory_again_guards_none(void **state)
+{
+    struct all *a = *state;
+    const struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    for (int i = 0; i < 100; i++)
+        writes_strayed(&a->learned, &l); /* launches of one batch */
+    assert_false(writes_stray(&a->learned, &l));
+    see(a, &l, 16 * MB, false);
+    writes_strayed(&a->learned, &l);
+    assert_true(writes_stray(&a->learned, &l));
+    assert_true(writes_are_suspect(&a->learned, &l));
+}
+
 static unsigned launches_until_tame(struct all *a, const struct gp_addresses *l)
 {
     unsigned count = 0;
@@ -316,6 +329,7 @@ int main(void)
         TEST(test_parts_by_the_order_of_threads_settle_where_the_rest_is_guarded),
         TEST(test_whole_allocations_are_worth_to_settle_though_the_piece_is_small),
         TEST(test_threads_that_write_or_not_may_do_so_behind_a_piece),
+        TEST(test_a_kernel_that_writes_to_guarded_memory_again_guards_none),
         TEST(test_to_verify_launches_does_not_settle_an_order),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),
         TEST(test_nothing_is_learned_of_what_is_no_launch),
