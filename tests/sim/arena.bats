@@ -65,6 +65,14 @@ left() {
 }
 
 # bats test_tags=long
+@test "launches that write where the order of their threads says, and are replayed at once, save all" {
+    arena order-managed # memory with which no launch is held
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 28 ]
+    [ "$(launches | tail -n 12 | grep -c '"saved_bytes":1[0-9]\{8\},')" -eq 12 ]
+    [ "$(launches | tail -n 24 | head -n 12 | grep -c '"saved_bytes":2[0-9]\{6\},')" -eq 12 ]
+}
+
+# bats test_tags=long
 @test "launches that write where the order of their threads says, on pieces of 300 MB" {
     arena order-huge
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 40 ]

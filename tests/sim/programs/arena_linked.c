@@ -721,18 +721,25 @@ static uint32_t sum_of(CUdeviceptr at, unsigned words)
     return sum;
 }
 
+static CUdeviceptr managed(void)
+{
+    CUdeviceptr at;
+    MUST(cuMemAllocManaged(&at, 4096, CU_MEM_ATTACH_GLOBAL));
+    return at;
+}
+
 /* Launches that add 1 to a word at the begin of a large piece; but while something counts, now and
  * then to one at its end, as their threads' order tells. Others read the words there, which are
- * even, and write to those of the second piece; the last launches are alone. Prints the sum of all.
- */
-static void order_of_large(unsigned times, unsigned others, unsigned piece)
+ * even, and write to those of the second piece; the last launches are alone. The threads draw their
+ * order from `drawn`, or from the first word (0). Prints the sum of all. */
+static void order_of_large(unsigned times, unsigned others, unsigned piece, CUdeviceptr drawn)
 {
     enum { LAST = 256 };
     const unsigned bytes = 2 * piece + (10u << 20), words = piece / 4 - LAST;
     CUdeviceptr base, at[2], to, last, zero, sum;
     CUstream stream;
     unsigned n = words, few = LAST, factor = 1, shift = 2;
-    void *strays[] = {&to, &base, &n}, *updates[] = {&last, &few, &factor, &shift},
+    void *strays[] = {&to, drawn ? &drawn : &base, &n}, *updates[] = {&last, &few, &factor, &shift},
          *adds[] = {&last, &zero, &sum, &few};
 
     MUST(cuMemAlloc(&base, bytes));
@@ -1219,11 +1226,14 @@ int main(int argc, char **argv)
     else if (!strcmp(which, "race"))
         order(of[gpu].race);
     else if (!strcmp(which, "order-large")) {
-        order_of_large(40, 40, 43 << 20);
-        order_of_large(14, 0, 43 << 20);
+        order_of_large(40, 40, 43 << 20, 0);
+        order_of_large(14, 0, 43 << 20, 0);
+    } else if (!strcmp(which, "order-managed")) {
+        order_of_large(16, 0, 43 << 20, 0);
+        order_of_large(12, 0, 43 << 20, managed());
     } else if (!strcmp(which, "order-huge")) {
-        order_of_large(24, 24, 300 << 20);
-        order_of_large(8, 0, 300 << 20);
+        order_of_large(24, 24, 300 << 20, 0);
+        order_of_large(8, 0, 300 << 20, 0);
     } else if (!strcmp(which, "race-behind"))
         order_behind();
     else if (!strcmp(which, "random-order"))
