@@ -165,10 +165,9 @@ static uint64_t wide_bytes(const struct gp_snapshot *s, uint64_t most)
 
 static uint64_t bytes_by_order(const struct gp_snapshot *s)
 {
-    uint64_t bytes = MOST_BY_ORDER;
-    while (bytes > 0 && !arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * bytes))
-        bytes /= 2;
-    return bytes;
+    if (arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * MOST_BY_ORDER))
+        return MOST_BY_ORDER;
+    return arena_most(&s->arena, &s->final.arena) / WHOLE_TIMES;
 }
 
 /* `most`: bytes that are saved behind all addresses in any case. */

@@ -787,7 +787,7 @@ static void order_behind(void)
 /* Launches that add 1 to a word of pieces that overlap, as their threads' order tells, of an
  * allocation that is freed and had again, with fills in between. Prints the sum of all that they
  * have added. */
-static void order_at_random(int times, unsigned bytes)
+static void order_at_random(int times, unsigned bytes, unsigned kinds)
 {
     enum { QUIET_BYTES = 1 << 20, CUT = 4 };
     const CUfunction kernels[] = {of[gpu].draw, of[gpu].race, of[gpu].stray};
@@ -817,7 +817,7 @@ static void order_at_random(int times, unsigned bytes)
             sum += sum_of(to, n) - n * value;
             MUST(cuMemsetD32(to, value, n));
         }
-        MUST(cuLaunchKernel(kernels[chance(3)], 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+        MUST(cuLaunchKernel(kernels[chance(kinds)], 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
         if (!chance(40))
             at[chance(CUT)] = base + QUIET_BYTES + 4 * chance(2 << 20);
     }
@@ -1237,9 +1237,9 @@ int main(int argc, char **argv)
     } else if (!strcmp(which, "race-behind"))
         order_behind();
     else if (!strcmp(which, "random-order"))
-        order_at_random(600, 12 << 20);
+        order_at_random(600, 12 << 20, 2);
     else if (!strcmp(which, "random-order-large"))
-        order_at_random(300, 100 << 20);
+        order_at_random(300, 100 << 20, 3);
     else if (!strcmp(which, "scatter-on"))
         scatter_on();
     else if (!strcmp(which, "scatter") || !strcmp(which, "scatter-far"))
