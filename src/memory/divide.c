@@ -191,7 +191,7 @@ static uint64_t most_wide(const struct gp_snapshot *s, bool known)
 static bool plan_with_guard(struct gp_snapshot *s, bool sure, bool whole)
 {
     struct gp_addresses *a = &s->addresses;
-    const bool same_parts = sure && !writes_may_be_elsewhere(&s->learned, a);
+    const bool same_parts = sure && writes_have_settled(&s->learned, a);
     a->guarded = false;
     const bool planned = same_parts && (whole || plan_parts(s, MOST_BY_INPUT, &s->wide));
     s->guards = planned && guard_plan(s, whole ? NULL : &s->wide);

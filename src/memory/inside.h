@@ -482,6 +482,7 @@ struct gp_work_writes {
 
 struct gp_kernel_writes {
     uint64_t kernel;
+    unsigned seen;      /* launches whose writes are known */
     unsigned in_pieces; /* launches in a row whose writes lay in pieces from their addresses on */
     unsigned suspect;   /* so many launches are verified one by one: a batch with it was spoilt */
     unsigned wild;      /* launches that were found to write elsewhere than was expected */
@@ -514,6 +515,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether launches like this one, or of its shape, have shown their writes; else its pieces stand
  * for them. */
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
+/* True where launches of this very work have written to the same parts again and again. */
+bool writes_have_settled(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether numbers in memory may say that a launch writes elsewhere than those before it. */
 bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_addresses *a);
 /* The bytes of the parts. */

@@ -32,8 +32,9 @@
  * write nothing; and launches that have written in the same parts, where numbers in memory say
  * where, until it is these. */
 #define RIGHT_GUESSES 3
-/* Launches of a work that are verified one by one until their parts are known. */
+/* Launches of a work that are verified one by one until their parts are known, and of a kernel. */
 #define MOST_VERIFIED 8
+#define MOST_VERIFIED_OF_KERNEL 256
 /* Launches of each kernel of a spoilt batch that are verified one by one; and those of a kernel
  * that are found to write elsewhere, until more are, and then as many as do not, at least. */
 #define SUSPECT_LAUNCHES 8
@@ -279,6 +280,7 @@ void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpe
     }
     if (!k)
         return;
+    k->seen++;
     k->in_pieces++;
     k->suspect -= k->suspect > 0 && !unexpected;
     k->tame = unexpected ? 0 : k->tame + 1;
@@ -353,6 +355,12 @@ bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_address
     return w ? may_write_elsewhere(w, a) : a->by_input || a->by_order;
 }
 
+bool writes_have_settled(const struct gp_learned *l, const struct gp_addresses *a)
+{
+    const struct gp_work_writes *w = find_work(l, a->work);
+    return has_shown(w) && w->settled >= RIGHT_GUESSES;
+}
+
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a)
 {
     return nearest(l, a) != NULL;
@@ -389,13 +397,27 @@ static uint64_t written_from(const struct gp_work_writes *w, const struct gp_add
     return bytes;
 }
 
+/* Where the order of threads says where launches write, those of one work say nothing of another
+ * one: that is verified as well, if the kernel has few of them. */
+static bool may_settle(const struct gp_learned *l, const struct gp_work_writes *w,
+                       const struct gp_addresses *a)
+{
+    const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    if (a->by_order && (!a->guarded || (k && k->seen >= MOST_VERIFIED_OF_KERNEL)))
+        return false;
+    if (w->work != a->work)
+        return a->by_order;
+    return may_write_elsewhere(w, a) && w->seen < MOST_VERIFIED;
+}
+
 /* Whole pieces are saved where numbers in memory say where it writes, and whole allocations where
  * the order of threads does. Where these are large it is worth some launches to see whether it
  * writes to the same parts each time. */
-static bool is_worth_settling(const struct gp_work_writes *w, const struct gp_addresses *a)
+static bool is_worth_settling(const struct gp_learned *l, const struct gp_work_writes *w,
+                              const struct gp_addresses *a)
 {
     uint64_t pieces = 0, all = 0;
-    if (!may_write_elsewhere(w, a) || (a->by_order && !a->guarded) || w->seen >= MOST_VERIFIED)
+    if (!may_settle(l, w, a))
         return false;
     for (unsigned i = 0; i < a->count; i++) {
         const struct gp_address *p = &a->of[i];
@@ -413,7 +435,7 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
     if (writes_are_suspect(l, a))
         return false;
     if (w)
-        return w->work == a->work ? !is_worth_settling(w, a) : w->seen >= RIGHT_GUESSES;
+        return !is_worth_settling(l, w, a) && (w->work == a->work || w->seen >= RIGHT_GUESSES);
     return k && k->in_pieces >= RIGHT_GUESSES && pieces_are_planned(k, a);
 }
 

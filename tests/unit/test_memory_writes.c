@@ -264,6 +264,26 @@ static void test_whole_allocations_are_worth_to_settle_though_the_piece_is_small
     assert_false(writes_are_known(&a->learned, &l));
 }
 
+static void test_each_work_settles_by_itself_by_the_order_of_threads(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    l.by_order = l.guarded = true;
+    for (uint64_t work = FIRST_WORK; work < FIRST_WORK + 64; work++) {
+        l.work = work;
+        assert_false(writes_have_settled(&a->learned, &l));
+        for (int i = 0; i < 4; i++) {
+            assert_false(writes_are_known(&a->learned, &l));
+            see(a, &l, 16 * MB, i == 0);
+        }
+        assert_true(writes_have_settled(&a->learned, &l));
+        assert_true(writes_are_known(&a->learned, &l));
+    }
+    l.work++; /* there are too many */
+    assert_true(writes_are_known(&a->learned, &l));
+    assert_false(writes_have_settled(&a->learned, &l));
+}
+
 static void test_a_kernel_that_writes_to_guarded_memory_again_guards_none(void **state)
 {
     struct all *a = *state;
@@ -329,6 +349,7 @@ int main(void)
         TEST(test_parts_by_the_order_of_threads_settle_where_the_rest_is_guarded),
         TEST(test_whole_allocations_are_worth_to_settle_though_the_piece_is_small),
         TEST(test_threads_that_write_or_not_may_do_so_behind_a_piece),
+        TEST(test_each_work_settles_by_itself_by_the_order_of_threads),
         TEST(test_a_kernel_that_writes_to_guarded_memory_again_guards_none),
         TEST(test_to_verify_launches_does_not_settle_an_order),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),

@@ -811,7 +811,7 @@ static void order_at_random(int times, unsigned bytes, unsigned kinds)
                 at[k] = base + QUIET_BYTES + k * (2u << 20) + 256 * chance(4000);
         }
         to = at[chance(CUT)];
-        n = 64u << chance(14);
+        n = 64u << (kinds == 2 ? chance(14) : 13 * chance(2));
         if (!chance(15)) {
             const uint32_t value = chance(3);
             sum += sum_of(to, n) - n * value;
