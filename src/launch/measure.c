@@ -96,6 +96,7 @@ static bool hold_guarded(struct gp_measurement *m, struct gp_snapshot *snapshot)
     if (!m->not_to_be_held)
         return true;
     release_parts(m, snapshot);
+    gp_snapshot_is_not_held(snapshot);
     gp_snapshot_done(snapshot);
     return take(m, snapshot) && hold_parts(m, snapshot);
 }
@@ -161,7 +162,7 @@ static bool wrote_only_saved_memory(struct gp_measurement *m)
         return false;
     const bool guards = gp_snapshot_guards(m->snapshot);
     if (guards && !later) {
-        m->broken_off = GP_REASON(NO_MEMORY);
+        m->broken_off = GP_REASON_TEXT(NOT_COPIED, "the launch could not wait for its batch");
         return false;
     }
     m->unverified = later && (guards || !gp_snapshot_is_verified(m->snapshot));

@@ -165,9 +165,10 @@ static uint64_t wide_bytes(const struct gp_snapshot *s, uint64_t most)
 
 static uint64_t bytes_by_order(const struct gp_snapshot *s)
 {
+    const unsigned count = s->addresses.count ? s->addresses.count : 1;
     if (arena_may_have(&s->arena, &s->final.arena, WHOLE_TIMES * MOST_BY_ORDER))
-        return MOST_BY_ORDER;
-    return arena_most(&s->arena, &s->final.arena) / WHOLE_TIMES;
+        return MOST_BY_ORDER / count;
+    return arena_most(&s->arena, &s->final.arena) / WHOLE_TIMES / count;
 }
 
 /* `most`: bytes that are saved behind all addresses in any case. */
@@ -229,7 +230,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     const bool by_order = launch->writes_by_order && s->divided_count;
     const bool whole = by_order && whole_is_cheap(s);
     s->addresses.guarded =
-        by_order && launch->may_be_held && !writes_stray(&s->learned, &s->addresses);
+        by_order && launch->may_be_held && !writes_are_unguarded(&s->learned, &s->addresses);
     s->addresses.whole = whole ? s->reached.bytes : 0;
     s->addresses.behind = by_order && !whole ? bytes_by_order(s) : 0;
     bool plans = s->divided_count && all_noted && led_known &&
@@ -240,10 +241,12 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         plans = plan_with_guard(s, sure, whole);
     s->saves_whole = plans && !s->guards && (!sure || by_order) && (known || !known_only) &&
                      (by_order ? whole : whole_is_cheap(s));
-    const uint64_t wide = most_wide(s, known);
+    const uint64_t wide = s->guards ? 0 : most_wide(s, known);
     s->saves_wide = plans && !s->saves_whole && wide && plan_parts(s, wide, &s->wide);
     s->saves_parts = plans && !s->saves_whole;
-    s->near_will_do = launch->may_be_held && !writes_are_suspect(&s->learned, &s->addresses);
+    /* A write to the far part shows at once where that is saved. */
+    s->near_will_do =
+        launch->may_be_held && !s->saves_whole && !writes_are_suspect(&s->learned, &s->addresses);
     /* Memory that is followed while it is copied is not compared with its digests then. */
     s->parts_known = s->divided_count && !launch->verify && (known_only || s->leads_known) &&
                      (!plans || (known && (sure || !s->saves_whole)));
@@ -308,10 +311,8 @@ static bool near_will_do(const struct gp_snapshot *s, const struct gp_divided *d
     return s->near_will_do && divided_has_far(d);
 }
 
-/* Whether a launch may have written there that is held: in the piece of one of its addresses, or
- * from a part on that it saved. */
-static bool may_have_written(const struct gp_held_copy *copy, const struct gp_divided *d,
-                             uint64_t from, uint64_t to)
+bool held_copy_may_have_written(const struct gp_held_copy *copy, const struct gp_divided *d,
+                                uint64_t from, uint64_t to)
 {
     for (unsigned k = 0; k < copy->addresses->count; k++) {
         const struct gp_address *p = &copy->addresses->of[k];
@@ -341,10 +342,10 @@ static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t
     if (!learning->left)
         return;
     learning->left--;
+    guard_note_change(&s->versions, d, from, to);
     for (size_t i = 0; i < s->versions.log_count; i++) {
-        struct gp_held_copy *copy = s->versions.log[i];
-        copy->strayed = copy->strayed || segments_reach(&copy->guarded, from, to - from);
-        if (may_have_written(copy, d, from, to))
+        const struct gp_held_copy *copy = s->versions.log[i];
+        if (held_copy_may_have_written(copy, d, from, to))
             writes_learn(&s->learned, copy->addresses, d, from, to);
     }
 }
@@ -357,9 +358,7 @@ static void learn_changes(struct gp_snapshot *s, const struct gp_divided *d)
 
 static void suspect_held(struct gp_snapshot *s)
 {
-    for (size_t i = 0; i < s->versions.log_count; i++)
-        if (s->versions.log[i]->strayed)
-            writes_strayed(&s->learned, s->versions.log[i]->addresses);
+    guard_blame(s);
     for (size_t i = 0; i < s->versions.log_count; i++)
         writes_suspect(&s->learned, s->versions.log[i]->addresses);
 }
@@ -498,7 +497,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
     if (s->divided_count)
         writes_seen(&s->learned, &s->addresses, changes.unexpected);
     if (changes.outside && s->guards)
-        writes_strayed(&s->learned, &s->addresses);
+        writes_strayed(&s->learned, &s->addresses, s->versions.batch);
     if (changes.outside)
         versions_spoil(s);
     *outside = changes.outside;
@@ -543,12 +542,19 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
         }
     if (alarm && !any && are_in_several_streams(s))
         s->versions.alarms++;
+    /* A write that nobody expected was saved by a launch behind it: where it was is not known. */
+    if (alarm && !any)
+        guard_note_alarm(&s->versions);
     if (any)
         suspect_held(s);
-    if (alarm || any || failed)
+    else if (alarm)
+        guard_blame(s);
+    if (alarm || any || failed) {
         versions_spoil(s);
-    else
+    } else {
         versions_verified(s);
+        guard_kept(s);
+    }
     return !failed;
 }
 
@@ -563,6 +569,11 @@ bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
 bool gp_snapshot_is_verified(const struct gp_snapshot *s)
 {
     return s->verified;
+}
+
+void gp_snapshot_is_not_held(struct gp_snapshot *s)
+{
+    writes_unguard(&s->learned, &s->addresses);
 }
 
 bool gp_snapshot_guards(const struct gp_snapshot *s)

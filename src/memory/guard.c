@@ -123,6 +123,51 @@ bool guard_list(const struct gp_snapshot *s, struct gp_segments *list)
     return true;
 }
 
+/* ---- batches that were spoilt ---------------------------------------------------------------- */
+
+static bool is_in_guard(const struct gp_held_copy *copy, uint64_t from, uint64_t to)
+{
+    return segments_reach(&copy->guarded, from, to - from);
+}
+
+/* Where no launch seems to have written there, each that guards it may. */
+void guard_note_change(const struct gp_versions *v, const struct gp_divided *d, uint64_t from,
+                       uint64_t to)
+{
+    bool any = false;
+    for (size_t i = 0; i < v->log_count; i++) {
+        struct gp_held_copy *copy = v->log[i];
+        if (!held_copy_may_have_written(copy, d, from, to))
+            continue;
+        any = true;
+        copy->strayed = copy->strayed || is_in_guard(copy, from, to);
+    }
+    for (size_t i = 0; i < v->log_count && !any; i++)
+        v->log[i]->strayed = v->log[i]->strayed || is_in_guard(v->log[i], from, to);
+}
+
+void guard_note_alarm(const struct gp_versions *v)
+{
+    for (size_t i = 0; i < v->log_count; i++)
+        v->log[i]->strayed = v->log[i]->guarded.count > 0;
+}
+
+void guard_blame(struct gp_snapshot *s)
+{
+    const struct gp_versions *v = &s->versions;
+    for (size_t i = 0; i < v->log_count; i++)
+        if (v->log[i]->strayed)
+            writes_strayed(&s->learned, v->log[i]->addresses, v->batch);
+}
+
+void guard_kept(struct gp_snapshot *s)
+{
+    const struct gp_versions *v = &s->versions;
+    for (size_t i = 0; i < v->log_count; i++)
+        if (v->log[i]->guarded.count)
+            writes_kept_to_parts(&s->learned, v->log[i]->addresses, v->batch);
+}
+
 uint64_t guard_room(const struct gp_snapshot *s)
 {
     uint64_t bytes = arena_need(cover_bytes(&s->versions.guarded));

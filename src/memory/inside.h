@@ -186,6 +186,9 @@ struct gp_segments {
  * when out of memory. */
 bool segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                   uint64_t start);
+/* Adds whole units with digests; to the last one, where they lie behind it as their copies do. */
+bool segments_add_units(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
+                        uint64_t digests);
 /* The last one that was added has these digests. */
 void segments_note_digests(struct gp_segments *segments, uint64_t digests);
 void segments_clear(struct gp_segments *segments);
@@ -488,7 +491,10 @@ struct gp_kernel_writes {
     unsigned wild;      /* launches that were found to write elsewhere than was expected */
     unsigned tame;      /* launches in a row that were not */
     unsigned strays;    /* batches that were spoilt in memory that it guards */
-    unsigned count;     /* the parameters from whose addresses on it has written */
+    unsigned unguarded; /* so many launches guard none */
+    uint64_t strayed_in, kept_in; /* the last batches */
+    unsigned kept;  /* batches with launches that guard memory, and were not spoilt since */
+    unsigned count; /* the parameters from whose addresses on it has written */
     uint32_t written[GP_MOST_WRITE_RUNS];
     UT_hash_handle hh;
 };
@@ -504,10 +510,15 @@ void writes_learn(struct gp_learned *l, const struct gp_addresses *a, const stru
 void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpected);
 /* A launch with these addresses may have written where no launch of its batch was expected to. */
 void writes_suspect(struct gp_learned *l, const struct gp_addresses *a);
-/* A batch was spoilt in memory that a launch with these addresses guards. */
-void writes_strayed(struct gp_learned *l, const struct gp_addresses *a);
-/* True where memory is saved, and not guarded, as launches of the kernel may write there. */
-bool writes_stray(const struct gp_learned *l, const struct gp_addresses *a);
+/* A batch was spoilt in memory that a launch with these addresses guards, and may have written; or
+ * it was not spoilt. */
+void writes_strayed(struct gp_learned *l, const struct gp_addresses *a, uint64_t batch);
+void writes_kept_to_parts(struct gp_learned *l, const struct gp_addresses *a, uint64_t batch);
+bool writes_keep_to_parts(const struct gp_learned *l, const struct gp_addresses *a);
+/* A launch with these addresses cannot be held, so the next ones guard no memory. */
+void writes_unguard(struct gp_learned *l, const struct gp_addresses *a);
+/* True where the launch at hand guards none for one of these reasons; it counts as one of them. */
+bool writes_are_unguarded(struct gp_learned *l, const struct gp_addresses *a);
 /* True where launches of the kernel are verified one by one. */
 bool writes_are_suspect(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where a launch may be planned that is not waited for. */
@@ -517,7 +528,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where launches of this very work have written to the same parts again and again. */
 bool writes_have_settled(const struct gp_learned *l, const struct gp_addresses *a);
-/* Whether numbers in memory may say that a launch writes elsewhere than those before it. */
+/* Whether numbers in memory, or the order of threads, may say that a launch writes elsewhere than
+ * those before it. */
 bool writes_may_be_elsewhere(const struct gp_learned *l, const struct gp_addresses *a);
 /* The bytes of the parts. */
 uint64_t plan_bytes(const struct gp_plan *plan);
@@ -536,6 +548,9 @@ void writes_free(struct gp_learned *l);
 
 /* Bytes from which on it is worth while to save less at each launch. */
 #define GP_DEAR_BYTES ((uint64_t)64 << 20)
+
+struct gp_versions;
+struct gp_held_copy;
 
 /* ---- memory that a launch does not save though a replay may write it (guard.c) --------------- */
 
@@ -559,6 +574,16 @@ void cover_free(struct gp_cover *cover);
 bool guard_plan(struct gp_snapshot *s, const struct gp_plan *outer);
 /* The guard as segments, with the digests of the present contents. False when out of memory. */
 bool guard_list(const struct gp_snapshot *s, struct gp_segments *list);
+/* Memory has changed though no launch of the batch has saved it: notes the copies of launches that
+ * may have written to their guard. */
+void guard_note_change(const struct gp_versions *v, const struct gp_divided *d, uint64_t from,
+                       uint64_t to);
+/* Some launch that guards memory may have written anywhere. */
+void guard_note_alarm(const struct gp_versions *v);
+/* The kernels of these copies save that memory for a while. */
+void guard_blame(struct gp_snapshot *s);
+/* No memory has changed that way. */
+void guard_kept(struct gp_snapshot *s);
 /* Room for the present contents of all guarded memory of the batch, and of the launch at hand. */
 uint64_t guard_room(const struct gp_snapshot *s);
 
@@ -720,6 +745,7 @@ struct gp_versions {
     size_t log_count, log_capacity, most; /* most: 0 as yet */
     uint64_t bytes; /* of room that the present contents of saved parts may need */
     struct gp_cover guarded;
+    uint64_t batch;                       /* the number of the batch */
     const struct gp_held_copy *unchecked; /* put in place last: its guard was not checked since */
     uint64_t short_of;                    /* there was no room for so many at once; 0: as yet */
     uint64_t order;                       /* of the last one */
@@ -739,6 +765,10 @@ void held_copy_free(struct gp_held_copy *copy);
 /* The copy was made: enters it into the log, which owns it from then on. False where it has no
  * room. */
 bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy);
+/* Whether a launch whose copy this is may have written there: in the piece of one of its addresses,
+ * or from a part on that it saved. */
+bool held_copy_may_have_written(const struct gp_held_copy *copy, const struct gp_divided *d,
+                                uint64_t from, uint64_t to);
 /* No copy is held any more. */
 void versions_clear(struct gp_snapshot *s);
 void versions_free(struct gp_snapshot *s);
@@ -848,7 +878,7 @@ struct gp_held_copy {
     uint64_t order;
     CUstream stream; /* in which the copy is made; NULL where the launch was waited for */
     bool spoilt;     /* it must not be put in place */
-    bool strayed;    /* memory has changed that it guards */
+    bool strayed;    /* memory has changed that it guards, and may have written */
     bool of_gpus;    /* other GPUs can write some of its memory */
     bool released;   /* nobody holds it */
 };

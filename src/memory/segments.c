@@ -27,6 +27,23 @@ bool segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t
     return true;
 }
 
+bool segments_add_units(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t bytes,
+                        uint64_t digests)
+{
+    struct gp_segment *last = s->count ? &s->list[s->count - 1] : NULL;
+    const uint64_t before = last ? last->bytes : 0;
+    if (last && last->live + before == live && last->saved + before == saved &&
+        last->digests + before / GP_UNIT_BYTES * sizeof(uint64_t) == digests) {
+        last->bytes += bytes;
+        s->units += bytes / GP_UNIT_BYTES;
+        return true;
+    }
+    if (!segments_add(s, live, saved, bytes, live))
+        return false;
+    segments_note_digests(s, digests);
+    return true;
+}
+
 void segments_note_digests(struct gp_segments *s, uint64_t digests)
 {
     s->list[s->count - 1].digests = digests;

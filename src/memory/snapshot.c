@@ -17,6 +17,7 @@ struct gp_snapshot *gp_snapshot_open(CUcontext context, bool for_many, struct gp
         return NULL;
     s->context = context;
     s->arena.for_many = for_many;
+    s->versions.batch = 1;
     *why = GP_REASON_TEXT(DRIVER_FAILED, "gpuprof's own kernels cannot be loaded");
     if (gp_cuda.cuCtxGetDevice(&s->device) != CUDA_SUCCESS ||
         gp_cuda.cuStreamCreate(&s->own.stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||

@@ -90,6 +90,8 @@ bool gp_snapshot_writes_to_others(const struct gp_snapshot *s);
 /* True where a replay of the launch may write memory that was not copied: it has to be held, before
  * its first run, and replayed with its batch alone, as its memory is put right there. */
 bool gp_snapshot_guards(const struct gp_snapshot *s);
+/* The launch cannot be held, nor those like it: they guard no memory for a while. */
+void gp_snapshot_is_not_held(struct gp_snapshot *s);
 /* True where the launch reaches divided memory. */
 bool gp_snapshot_is_divided(const struct gp_snapshot *s);
 /* After its first run: *outside becomes true where it has changed divided memory that was not

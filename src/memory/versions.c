@@ -22,10 +22,18 @@ void held_copy_free(struct gp_held_copy *copy)
     free(copy);
 }
 
+/* A kernel may write to memory that it guards now and then, which spoils a batch. */
+static size_t most_logged(const struct gp_snapshot *s, const struct gp_held_copy *copy)
+{
+    const bool is_doubtful =
+        copy->guarded.count && !writes_keep_to_parts(&s->learned, copy->addresses);
+    return is_doubtful || !s->versions.most ? FEW_LOGGED : s->versions.most;
+}
+
 bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy)
 {
     struct gp_versions *v = &s->versions;
-    if (v->log_count >= (v->most ? v->most : FEW_LOGGED))
+    if (v->log_count >= most_logged(s, copy))
         return false;
     if (v->log_count == v->log_capacity) {
         size_t capacity = v->log_capacity ? 2 * v->log_capacity : 64;
@@ -70,6 +78,7 @@ void versions_clear(struct gp_snapshot *s)
     v->log_count = 0;
     v->bytes = 0;
     v->guarded.count = 0;
+    v->batch++;
     forget_runs(v);
 }
 
@@ -365,9 +374,8 @@ static void list_unchecked(struct gp_versions *v, const struct gp_segment *guard
         if (run->current != run->present || is_replaced)
             continue;
         const uint64_t unit = (run->live - guarded->live) / GP_UNIT_BYTES;
-        l->well = segments_add(l->checks, run->live, run->present, run->bytes, run->live);
-        if (l->well)
-            segments_note_digests(l->checks, guarded->digests + unit * sizeof(uint64_t));
+        l->well = segments_add_units(l->checks, run->live, run->present, run->bytes,
+                                     guarded->digests + unit * sizeof(uint64_t));
     }
 }
 

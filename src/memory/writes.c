@@ -10,8 +10,8 @@
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
  *   was written, or where numbers in memory say where a launch writes, unless some launches
- *   have written in the same parts. Where the order of threads says it, or which of them write, no
- *   launch shows that.
+ *   have written in the same parts. Where the order of threads says it, or which of them write,
+ *   that is no proof, and the rest is guarded (memory/guard.c), or the whole is planned.
  * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
  *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
@@ -39,8 +39,13 @@
  * that are found to write elsewhere, until more are, and then as many as do not, at least. */
 #define SUSPECT_LAUNCHES 8
 #define MOST_WILD 2
-/* Batches that may be spoilt in memory that a kernel guards, until that is saved. */
-#define MOST_STRAYS 2
+/* Launches of a kernel that guard no memory, where one cannot be held or a batch was spoilt in it;
+ * and how many times more where that happens again, and how often. */
+#define UNGUARDED_LAUNCHES 64u
+#define UNGUARDED_FACTOR 16u
+#define MOST_STRAYS 5
+/* Batches with launches of a kernel that guard memory, until it is taken to keep to its parts. */
+#define MOST_DOUBTED 4
 
 void writes_free(struct gp_learned *l)
 {
@@ -302,19 +307,49 @@ void writes_suspect(struct gp_learned *l, const struct gp_addresses *a)
         k->suspect = SUSPECT_LAUNCHES;
 }
 
-/* A batch has many launches of one kernel. */
-void writes_strayed(struct gp_learned *l, const struct gp_addresses *a)
+void writes_strayed(struct gp_learned *l, const struct gp_addresses *a, uint64_t batch)
 {
     struct gp_kernel_writes *k = a->kernel ? make_kernel(l, a->kernel) : NULL;
-    if (k && k->suspect < SUSPECT_LAUNCHES)
-        k->strays++;
+    if (!k || k->strayed_in == batch)
+        return;
+    k->strayed_in = batch;
+    k->kept = 0;
+    k->unguarded = UNGUARDED_LAUNCHES;
+    for (unsigned i = 0; i < k->strays; i++)
+        k->unguarded *= UNGUARDED_FACTOR;
+    k->strays += k->strays < MOST_STRAYS;
     writes_suspect(l, a);
 }
 
-bool writes_stray(const struct gp_learned *l, const struct gp_addresses *a)
+void writes_kept_to_parts(struct gp_learned *l, const struct gp_addresses *a, uint64_t batch)
+{
+    struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    if (!k || k->kept_in == batch)
+        return;
+    k->kept_in = batch;
+    k->kept++;
+}
+
+bool writes_keep_to_parts(const struct gp_learned *l, const struct gp_addresses *a)
 {
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
-    return k && k->strays >= MOST_STRAYS;
+    return k && k->kept >= MOST_DOUBTED;
+}
+
+void writes_unguard(struct gp_learned *l, const struct gp_addresses *a)
+{
+    struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    if (k && k->unguarded < UNGUARDED_LAUNCHES)
+        k->unguarded = UNGUARDED_LAUNCHES;
+}
+
+bool writes_are_unguarded(struct gp_learned *l, const struct gp_addresses *a)
+{
+    struct gp_kernel_writes *k = find_kernel(l, a->kernel);
+    if (!k || !k->unguarded)
+        return false;
+    k->unguarded--;
+    return true;
 }
 
 /* ---- planning -------------------------------------------------------------------------------- */

@@ -65,6 +65,14 @@ left() {
 }
 
 # bats test_tags=long
+@test "launches that write where the order of their threads says, now and then to memory that others save" {
+    # Few batches are lost, as such a kernel guards no memory for a while.
+    arena order-saved
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -gt 530 ]
+    [ "$(launches | grep -c '"kernel":"arena_race".*"saved_bytes":[12][0-9]\{6\},')" -gt 30 ]
+}
+
+# bats test_tags=long
 @test "launches that write where the order of their threads says, and are replayed at once, save all" {
     arena order-managed # memory with which no launch is held
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 28 ]

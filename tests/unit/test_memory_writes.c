@@ -284,17 +284,42 @@ static void test_each_work_settles_by_itself_by_the_order_of_threads(void **stat
     assert_false(writes_have_settled(&a->learned, &l));
 }
 
-static void test_a_kernel_that_writes_to_guarded_memory_again_guards_none(void **state)
+static void
+test_a_kernel_that_writes_to_guarded_memory_guards_none_for_longer_each_time(void **state)
 {
     struct all *a = *state;
     const struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
-    for (int i = 0; i < 100; i++)
-        writes_strayed(&a->learned, &l); /* launches of one batch */
-    assert_false(writes_stray(&a->learned, &l));
+    const unsigned expected[] = {64, 1024, 16384};
+    assert_false(writes_are_unguarded(&a->learned, &l));
+    for (uint64_t time = 0; time < 3; time++) {
+        unsigned count = 0;
+        see(a, &l, 16 * MB, false);
+        for (uint64_t batch = 1; batch <= 4; batch++) {
+            assert_false(writes_keep_to_parts(&a->learned, &l));
+            for (int i = 0; i < 100; i++)
+                writes_kept_to_parts(&a->learned, &l, 10 * time + batch);
+        }
+        assert_true(writes_keep_to_parts(&a->learned, &l));
+        for (int i = 0; i < 100; i++)
+            writes_strayed(&a->learned, &l, 10 * time + 5);
+        assert_true(writes_are_suspect(&a->learned, &l));
+        assert_false(writes_keep_to_parts(&a->learned, &l));
+        while (writes_are_unguarded(&a->learned, &l))
+            count++;
+        assert_int_equal(count, expected[time]);
+    }
+}
+
+static void test_a_kernel_whose_launches_cannot_be_held_guards_none_for_a_while(void **state)
+{
+    struct all *a = *state;
+    const struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 512 * MB);
+    unsigned count = 0;
     see(a, &l, 16 * MB, false);
-    writes_strayed(&a->learned, &l);
-    assert_true(writes_stray(&a->learned, &l));
-    assert_true(writes_are_suspect(&a->learned, &l));
+    writes_unguard(&a->learned, &l);
+    while (writes_are_unguarded(&a->learned, &l))
+        count++;
+    assert_int_equal(count, 64);
 }
 
 static unsigned launches_until_tame(struct all *a, const struct gp_addresses *l)
@@ -350,7 +375,8 @@ int main(void)
         TEST(test_whole_allocations_are_worth_to_settle_though_the_piece_is_small),
         TEST(test_threads_that_write_or_not_may_do_so_behind_a_piece),
         TEST(test_each_work_settles_by_itself_by_the_order_of_threads),
-        TEST(test_a_kernel_that_writes_to_guarded_memory_again_guards_none),
+        TEST(test_a_kernel_that_writes_to_guarded_memory_guards_none_for_longer_each_time),
+        TEST(test_a_kernel_whose_launches_cannot_be_held_guards_none_for_a_while),
         TEST(test_to_verify_launches_does_not_settle_an_order),
         TEST(test_a_kernel_that_wrote_elsewhere_becomes_tame_again),
         TEST(test_nothing_is_learned_of_what_is_no_launch),

@@ -764,6 +764,27 @@ static void order_of_large(unsigned times, unsigned others, unsigned piece, CUde
     MUST(cuMemFree(base));
 }
 
+/* Launches that add 1 to a word at the begin of a large piece, and now and then to one at its end,
+ * where another launch behind each of them saves and writes it. Prints the sum of all. */
+static void order_saved_behind(int times)
+{
+    enum { BYTES = 80 << 20, LAST = 4096 };
+    CUdeviceptr base, to, last;
+    unsigned n = BYTES / 4 - (2u << 18), few = LAST, factor = 1, shift = 0;
+    void *races[] = {&to, &base, &n}, *updates[] = {&last, &few, &factor, &shift};
+
+    MUST(cuMemAlloc(&base, BYTES));
+    MUST(cuMemsetD32(base, 0, BYTES / 4));
+    to = base + (1 << 20);
+    last = to + 4 * (CUdeviceptr)(n - LAST);
+    for (int i = 0; i < times; i++) {
+        MUST(cuLaunchKernel(of[gpu].race, 1, 1, 1, 32, 1, 1, 0, NULL, races, NULL));
+        MUST(cuLaunchKernel(of[gpu].scale, LAST / 256, 1, 1, 256, 1, 1, 0, NULL, updates, NULL));
+    }
+    printf("sum: %u\n", sum_of(base + 4, BYTES / 4 - 1));
+    MUST(cuMemFree(base));
+}
+
 /* Launches that add 1 to a word of a large array, in which others have had their addresses before.
  * Prints the sum of all. */
 static void order_behind(void)
@@ -1228,6 +1249,8 @@ int main(int argc, char **argv)
     else if (!strcmp(which, "order-large")) {
         order_of_large(40, 40, 43 << 20, 0);
         order_of_large(14, 0, 43 << 20, 0);
+    } else if (!strcmp(which, "order-saved")) {
+        order_saved_behind(400);
     } else if (!strcmp(which, "order-managed")) {
         order_of_large(16, 0, 43 << 20, 0);
         order_of_large(12, 0, 43 << 20, managed());
