@@ -186,7 +186,8 @@ struct gp_segments {
  * when out of memory. */
 bool segments_add(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                   uint64_t start);
-/* Adds whole units with digests; to the last one, where they lie behind it as their copies do. */
+/* Adds whole units with digests, or without (0); to the last one, where they lie behind it as their
+ * copies do. */
 bool segments_add_units(struct gp_segments *segments, uint64_t live, uint64_t saved, uint64_t bytes,
                         uint64_t digests);
 /* The last one that was added has these digests. */

@@ -27,15 +27,22 @@ bool segments_add(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t
     return true;
 }
 
+static bool is_behind(const struct gp_segment *last, uint64_t live, uint64_t saved,
+                      uint64_t digests)
+{
+    const uint64_t units = last->bytes / GP_UNIT_BYTES;
+    return last->bytes % GP_UNIT_BYTES == 0 && last->live + last->bytes == live &&
+           last->saved + last->bytes == saved &&
+           digests == (last->digests ? last->digests + units * sizeof(uint64_t) : 0);
+}
+
 bool segments_add_units(struct gp_segments *s, uint64_t live, uint64_t saved, uint64_t bytes,
                         uint64_t digests)
 {
     struct gp_segment *last = s->count ? &s->list[s->count - 1] : NULL;
-    const uint64_t before = last ? last->bytes : 0;
-    if (last && last->live + before == live && last->saved + before == saved &&
-        last->digests + before / GP_UNIT_BYTES * sizeof(uint64_t) == digests) {
+    if (last && is_behind(last, live, saved, digests)) {
         last->bytes += bytes;
-        s->units += bytes / GP_UNIT_BYTES;
+        s->units = last->first_unit + units_of(last->live, last->bytes);
         return true;
     }
     if (!segments_add(s, live, saved, bytes, live))

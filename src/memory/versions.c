@@ -338,7 +338,7 @@ bool versions_list(const struct gp_snapshot *s, const struct gp_held_copy *copy,
         const struct gp_version_run *run = &v->runs[r];
         const uint64_t from = wanted(v, run, copy->order);
         if (from != run->current && is_reached(copy, run->live))
-            listed = segments_add(moves, from, run->live, run->bytes, from);
+            listed = segments_add_units(moves, from, run->live, run->bytes, 0);
     }
     return listed;
 }

@@ -149,6 +149,14 @@ static void units_that_lie_one_behind_the_other_are_one_segment(void **state)
     assert_true(segments_add_units(&list, BASE + 6 * unit, to + 6 * unit, unit, 800));
     assert_int_equal(list.count, 4);
     assert_true(list.units == 6 && list.list[3].first_unit == 5);
+    assert_true(segments_add_units(&list, BASE + 7 * unit, to + 6 * unit, unit, 0));
+    assert_true(segments_add(&list, BASE + 8 * unit, to + 7 * unit, unit - 16, BASE));
+    assert_true(segments_add_units(&list, BASE + 9 * unit - 16, to + 8 * unit - 16, unit, 0));
+    assert_int_equal(list.count, 7); /* a part of a unit is not added to */
+    segments_clear(&list);
+    assert_true(segments_add_units(&list, BASE + 16, to, unit, 0));
+    assert_true(segments_add_units(&list, BASE + 16 + unit, to + unit, unit, 0));
+    assert_true(list.count == 1 && list.units == 2);
     segments_free(&list, false);
 }
 
