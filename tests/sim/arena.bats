@@ -36,7 +36,7 @@ left() {
         counted=$((counted + $(launches | grep -c '"smsp__inst_executed.sum":[0-9]')))
     done
     echo "$counted of 1200" # some launches write far away by numbers in memory, in a batch with others
-    [ "$counted" -gt 820 ]
+    [ "$counted" -gt 600 ]
 }
 
 @test "launches on pieces that are alike are counted together" {
