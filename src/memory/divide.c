@@ -439,36 +439,10 @@ static void take_change(const struct gp_divided *d, uint64_t from, uint64_t to, 
         c->unexpected || c->outside || (guessed && !plan_holds(&c->s->plan, d, from, to));
 }
 
-/* The digests of all parts that were saved. */
-static CUresult digest_parts(struct gp_snapshot *s, CUstream stream, bool per_thread,
-                             const struct gp_segments *saved)
-{
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < saved->count && result == CUDA_SUCCESS;) {
-        struct gp_few_segments few = {0};
-        uint32_t count = 0;
-        uint64_t units = 0;
-        for (; i < saved->count && count < GP_FEW_SEGMENTS; i++) {
-            if (!saved->list[i].digests)
-                continue;
-            few.of[count] = saved->list[i];
-            few.of[count++].first_unit = units;
-            units += saved->list[i].bytes / GP_UNIT_BYTES;
-        }
-        void *arguments[] = {&few, &count, &units};
-        const unsigned most = s->own.digest_few.blocks;
-        if (count)
-            result = own_kernel_start_on(stream, per_thread, s->own.digest_few.function,
-                                         units < most ? (unsigned)units : most, GP_UNIT_THREADS,
-                                         arguments);
-    }
-    return result;
-}
-
 /* The parts may have any contents now. */
 static bool note_parts(struct gp_snapshot *s, struct gp_reason *why)
 {
-    CUresult result = digest_parts(s, s->own.stream, false, &s->restored);
+    CUresult result = snapshot_start_units(&s->own.digest_few, &s->restored, s->own.stream, false);
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
     return driver_worked(result, why) && driver_worked(waited, why);
 }
@@ -604,7 +578,7 @@ bool gp_held_copy_is_of_gpus(const struct gp_held_copy *copy)
 CUresult gp_held_copy_note_on(struct gp_snapshot *s, const struct gp_held_copy *copy,
                               CUstream stream, bool per_thread)
 {
-    return digest_parts(s, stream, per_thread, &copy->segments);
+    return snapshot_start_units(&s->own.digest_few, &copy->segments, stream, per_thread);
 }
 
 /* ---- copies and fills of the program --------------------------------------------------------- */

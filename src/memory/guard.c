@@ -71,16 +71,6 @@ void cover_free(struct gp_cover *cover)
 
 /* ---- the launch at hand ---------------------------------------------------------------------- */
 
-static bool add(struct gp_plan *guard, const struct gp_divided *d, uint64_t from, uint64_t to)
-{
-    if (from >= to)
-        return true;
-    if (guard->count == GP_MOST_PARTS)
-        return false;
-    guard->of[guard->count++] = (struct gp_write_part){d, from, to};
-    return true;
-}
-
 /* The stretch but for the planned parts, which are in order of address. */
 static bool add_rest(struct gp_snapshot *s, const struct gp_divided *d, uint64_t from, uint64_t to)
 {
@@ -89,10 +79,10 @@ static bool add_rest(struct gp_snapshot *s, const struct gp_divided *d, uint64_t
         const struct gp_write_part *p = &s->plan.of[i];
         if (p->in != d || p->to <= from || to <= p->from)
             continue;
-        well = add(&s->guard, d, from, p->from);
+        well = plan_add(&s->guard, d, from, p->from);
         from = p->to;
     }
-    return well && add(&s->guard, d, from, to);
+    return well && plan_add(&s->guard, d, from, to);
 }
 
 bool guard_plan(struct gp_snapshot *s, const struct gp_plan *outer)

@@ -543,6 +543,8 @@ bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
 bool plan_holds(const struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to);
 /* To whole units, but for the edges of an allocation. */
 void plan_round(struct gp_plan *plan);
+/* Adds a part of the allocation, if there is anything of it. False where there are too many. */
+bool plan_add(struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to);
 /* And all of an allocation. */
 bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d);
 void writes_free(struct gp_learned *l);
@@ -929,6 +931,10 @@ bool divide_add(struct gp_snapshot *s, size_t range, struct gp_divided **added);
  * the thread's own, when per_thread). */
 CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread);
+
+/* Starts a kernel of ours for all units that have digests, a few segments at a time. */
+CUresult snapshot_start_units(const struct gp_own_kernel *kernel, const struct gp_segments *list,
+                              CUstream stream, bool per_thread);
 
 /* Acts as snapshot_copy_few, with an alarm where divided memory was not as its digests say. */
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,

@@ -83,6 +83,30 @@ CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments
     return start_few(&s->own.save_few, list, s->digests.answer, stream, per_thread);
 }
 
+CUresult snapshot_start_units(const struct gp_own_kernel *kernel, const struct gp_segments *list,
+                              CUstream stream, bool per_thread)
+{
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < list->count && result == CUDA_SUCCESS;) {
+        struct gp_few_segments few = {0};
+        uint32_t count = 0;
+        uint64_t units = 0;
+        for (; i < list->count && count < GP_FEW_SEGMENTS; i++) {
+            if (!list->list[i].digests)
+                continue;
+            few.of[count] = list->list[i];
+            few.of[count++].first_unit = units;
+            units += list->list[i].bytes / GP_UNIT_BYTES;
+        }
+        void *arguments[] = {&few, &count, &units};
+        if (count)
+            result = own_kernel_start_on(stream, per_thread, kernel->function,
+                                         units < kernel->blocks ? (unsigned)units : kernel->blocks,
+                                         GP_UNIT_THREADS, arguments);
+    }
+    return result;
+}
+
 static CUresult move_many(const struct gp_snapshot *s, struct gp_segments *moves)
 {
     uint32_t count = (uint32_t)moves->count;
@@ -100,26 +124,6 @@ static CUresult move(const struct gp_snapshot *s, struct gp_segments *moves, boo
     if (by_driver || (!few && segments_upload(moves, s->own.stream) != CUDA_SUCCESS))
         return move_by_driver(moves, s->own.stream);
     return few ? snapshot_copy_few(s, moves, s->own.stream, false) : move_many(s, moves);
-}
-
-/* Memory that may have been written is checked by its digests, and its copy is put there where it
- * was. */
-static CUresult put_right(struct gp_snapshot *s, const struct gp_segments *checks)
-{
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < checks->count && result == CUDA_SUCCESS;) {
-        struct gp_few_segments few = {0};
-        uint32_t count = 0;
-        uint64_t units = 0;
-        for (; i < checks->count && count < GP_FEW_SEGMENTS; i++) {
-            few.of[count] = checks->list[i];
-            few.of[count++].first_unit = units;
-            units += checks->list[i].bytes / GP_UNIT_BYTES;
-        }
-        void *arguments[] = {&few, &count, &units};
-        result = own_kernel_start(&s->own, &s->own.put_right, units, arguments);
-    }
-    return result;
 }
 
 static CUresult wait(struct gp_snapshot *s, CUresult result)
@@ -273,7 +277,7 @@ bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, 
         versions_list_unchecked(s, copy, &checks) && versions_list(s, copy, &s->moves);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     if (listed)
-        result = put_right(s, &checks);
+        result = snapshot_start_units(&s->own.put_right, &checks, s->own.stream, false);
     if (result == CUDA_SUCCESS)
         result = wait(s, move(s, &s->moves, by_driver));
     segments_free(&checks, false);

@@ -474,7 +474,7 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
     return k && k->in_pieces >= RIGHT_GUESSES && pieces_are_planned(k, a);
 }
 
-static bool add_part(struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to)
+bool plan_add(struct gp_plan *plan, const struct gp_divided *d, uint64_t from, uint64_t to)
 {
     from = from < d->start ? d->start : from;
     to = to > d->end ? d->end : to;
@@ -488,7 +488,7 @@ static bool add_part(struct gp_plan *plan, const struct gp_divided *d, uint64_t 
 
 bool writes_plan_whole(struct gp_plan *plan, const struct gp_divided *d)
 {
-    return add_part(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
+    return plan_add(plan, d, d->first, d->first + d->units * GP_UNIT_BYTES);
 }
 
 /* The parts from one address on. */
@@ -500,19 +500,19 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
     const uint64_t end = planned_end(a, p), piece = end - p->value;
     const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
     const uint64_t written = w ? written_from(w, p) : 0;
-    bool well = add_part(plan, d, p->value, piece > most ? p->value + most : end) &&
-                (!least || add_part(plan, d, p->value, p->value + least));
+    bool well = plan_add(plan, d, p->value, piece > most ? p->value + most : end) &&
+                (!least || plan_add(plan, d, p->value, p->value + least));
     if (a->anywhere)
-        well = well && add_part(plan, d, p->value, end);
+        well = well && plan_add(plan, d, p->value, end);
     for (unsigned i = 0; w && i < w->count && well; i++) {
         const struct gp_write_run *r = &w->runs[i];
         if (r->offset != p->offset)
             continue;
-        well = add_part(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
+        well = plan_add(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
     }
     if (written ? written > piece / 2 || may_write_elsewhere(w, a)
                 : kernel_writes(k, p->offset) && piece <= MOST_OF_UNKNOWN)
-        well = well && add_part(plan, d, p->value, end);
+        well = well && plan_add(plan, d, p->value, end);
     return well;
 }
 
@@ -606,7 +606,7 @@ bool writes_plan(const struct gp_learned *l, const struct gp_addresses *a,
         well = plan_address(plan, w, k, &a->of[i], least, a);
     for (unsigned i = 0; i < led->count && well; i++) {
         const struct gp_write_part *p = &led->of[i];
-        well = add_part(plan, p->in, p->from, p->to > p->from + least ? p->to : p->from + least);
+        well = plan_add(plan, p->in, p->from, p->to > p->from + least ? p->to : p->from + least);
     }
     plan_round(plan);
     if (plan->count)

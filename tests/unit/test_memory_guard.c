@@ -55,6 +55,15 @@ static void stretches_count_each_byte_once(void **state)
 #define UNITS (64 * 1024u)
 #define BASE ((uint64_t)1 << 40)
 
+static struct gp_divided allocation(uint64_t start)
+{
+    return (struct gp_divided){.start = start,
+                               .end = start + (uint64_t)UNITS * GP_UNIT_BYTES,
+                               .first = start,
+                               .units = UNITS,
+                               .digests = 1};
+}
+
 static void plan(struct gp_plan *p, const struct gp_divided *d, unsigned from, unsigned to)
 {
     p->of[p->count++] = (struct gp_write_part){d, d->first + (uint64_t)from * GP_UNIT_BYTES,
@@ -77,8 +86,7 @@ static void expect_rest(const struct gp_snapshot *s, const struct gp_plan *outer
 static void all_but_the_planned_parts_is_guarded(void **state)
 {
     (void)state;
-    struct gp_divided a = {.first = BASE, .units = UNITS, .digests = 1},
-                      b = {.first = 2 * BASE, .units = UNITS, .digests = 1};
+    struct gp_divided a = allocation(BASE), b = allocation(2 * BASE);
     struct gp_divided *both[] = {&a, &b};
     struct gp_snapshot *s = calloc(1, sizeof(*s));
     struct gp_plan *outer = calloc(1, sizeof(*outer));
@@ -112,14 +120,12 @@ static void hold(struct gp_held_copy *copy, struct gp_addresses *a, struct gp_di
 static void writes_are_blamed_on_launches_that_may_have_made_them(void **state)
 {
     (void)state;
-    struct gp_divided d = {.start = BASE, .end = BASE + (uint64_t)UNITS * GP_UNIT_BYTES};
+    struct gp_divided d = allocation(BASE);
     struct gp_held_copy first = {0}, second = {0};
     struct gp_held_copy *log[] = {&first, &second};
     struct gp_addresses *of = calloc(2, sizeof(*of));
     const struct gp_versions v = {.log = log, .log_count = 2};
     const uint64_t middle = BASE + UNITS / 2 * (uint64_t)GP_UNIT_BYTES;
-    d.first = d.start;
-    d.units = UNITS;
     near_begin(&d.near, d.units);
     hold(&first, &of[0], &d, BASE + GP_UNIT_BYTES);
     hold(&second, &of[1], &d, middle);
@@ -163,7 +169,7 @@ static void units_that_lie_one_behind_the_other_are_one_segment(void **state)
 static void little_is_not_guarded(void **state)
 {
     (void)state;
-    struct gp_divided d = {.first = BASE, .units = UNITS, .digests = 1};
+    struct gp_divided d = allocation(BASE);
     struct gp_divided *one[] = {&d};
     struct gp_snapshot *s = calloc(1, sizeof(*s));
     s->divided = one;

@@ -549,8 +549,13 @@ static bool unit_digest(struct gpusim_grid *grid, uint64_t live, uint64_t from, 
     return true;
 }
 
-typedef enum gpusim_outcome visit_unit(struct gpusim_grid *grid, uint64_t *digest, uint64_t now,
-                                       void *data);
+struct unit {
+    uint64_t live, saved;
+    uint64_t *digest;
+};
+
+typedef enum gpusim_outcome visit_unit(struct gpusim_grid *grid, const struct unit *unit,
+                                       uint64_t now, void *data);
 
 /* Each unit of a few segments that has a digest; with its hash, or that of its copy. */
 static enum gpusim_outcome each_digest(struct gpusim_grid *grid, bool of_copy, visit_unit *visit,
@@ -574,20 +579,24 @@ static enum gpusim_outcome each_digest(struct gpusim_grid *grid, bool of_copy, v
         if (!digests)
             return GPUSIM_ILLEGAL_ADDRESS;
         for (uint64_t u = 0; u < units; u++) {
-            uint64_t live = s->live + u * GP_UNIT_BYTES, from = of_copy ? s->saved - s->live : 0;
-            if (!unit_digest(grid, live, live + from, &now))
+            const struct unit unit = {s->live + u * GP_UNIT_BYTES, s->saved + u * GP_UNIT_BYTES,
+                                      &digests[u]};
+            enum gpusim_outcome outcome;
+            if (!unit_digest(grid, unit.live, of_copy ? unit.saved : unit.live, &now))
                 return GPUSIM_ILLEGAL_ADDRESS;
-            visit(grid, &digests[u], now, data);
+            outcome = visit(grid, &unit, now, data);
+            if (outcome != GPUSIM_RAN)
+                return outcome;
         }
     }
     return GPUSIM_RAN;
 }
 
-static enum gpusim_outcome compare_digest(struct gpusim_grid *grid, uint64_t *digest, uint64_t now,
-                                          void *answer)
+static enum gpusim_outcome compare_digest(struct gpusim_grid *grid, const struct unit *unit,
+                                          uint64_t now, void *answer)
 {
     (void)grid;
-    if (*digest != now)
+    if (*unit->digest != now)
         ((struct gp_digests_answer *)answer)->alarm = 1;
     return GPUSIM_RAN;
 }
@@ -600,12 +609,12 @@ static enum gpusim_outcome save_few(struct gpusim_grid *grid)
     return outcome == GPUSIM_RAN ? each_digest(grid, true, compare_digest, answer) : outcome;
 }
 
-static enum gpusim_outcome set_digest(struct gpusim_grid *grid, uint64_t *digest, uint64_t now,
-                                      void *data)
+static enum gpusim_outcome set_digest(struct gpusim_grid *grid, const struct unit *unit,
+                                      uint64_t now, void *data)
 {
     (void)grid;
     (void)data;
-    *digest = now;
+    *unit->digest = now;
     return GPUSIM_RAN;
 }
 
@@ -614,37 +623,27 @@ static enum gpusim_outcome digest_few(struct gpusim_grid *grid)
     return each_digest(grid, false, set_digest, NULL);
 }
 
-/* Units that are not as their digests say are as their copies again. */
+/* A unit that is not as its digest says is as its copy again. */
+static enum gpusim_outcome put_unit_right(struct gpusim_grid *grid, const struct unit *unit,
+                                          uint64_t now, void *data)
+{
+    void *to;
+    const void *from;
+
+    (void)data;
+    if (*unit->digest == now)
+        return GPUSIM_RAN;
+    to = gpusim_grid_memory(grid, unit->live, GP_UNIT_BYTES);
+    from = gpusim_grid_memory(grid, unit->saved, GP_UNIT_BYTES);
+    if (!to || !from)
+        return GPUSIM_ILLEGAL_ADDRESS;
+    memcpy(to, from, GP_UNIT_BYTES);
+    return GPUSIM_RAN;
+}
+
 static enum gpusim_outcome put_right(struct gpusim_grid *grid)
 {
-    struct gp_few_segments few;
-    uint32_t count = param32(grid, 1);
-
-    memcpy(&few, grid->params + grid->param_at[0], sizeof(few));
-    if (count > GP_FEW_SEGMENTS)
-        return GPUSIM_TRAPPED;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct gp_segment *s = &few.of[i];
-        const uint64_t units = s->bytes / GP_UNIT_BYTES;
-        const uint64_t *digests = gpusim_grid_memory(grid, s->digests, units * sizeof(*digests));
-        if (!digests || s->live % GP_UNIT_BYTES || s->bytes % GP_UNIT_BYTES)
-            return GPUSIM_TRAPPED;
-        for (uint64_t u = 0; u < units; u++) {
-            const uint64_t live = s->live + u * GP_UNIT_BYTES;
-            uint64_t now;
-            if (!unit_digest(grid, live, live, &now))
-                return GPUSIM_ILLEGAL_ADDRESS;
-            if (now == digests[u])
-                continue;
-            void *to = gpusim_grid_memory(grid, live, GP_UNIT_BYTES);
-            const void *from =
-                gpusim_grid_memory(grid, s->saved + u * GP_UNIT_BYTES, GP_UNIT_BYTES);
-            if (!to || !from)
-                return GPUSIM_ILLEGAL_ADDRESS;
-            memcpy(to, from, GP_UNIT_BYTES);
-        }
-    }
-    return GPUSIM_RAN;
+    return each_digest(grid, false, put_unit_right, NULL);
 }
 
 static enum gpusim_outcome check_digests(struct gpusim_grid *grid)
