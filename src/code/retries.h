@@ -1,5 +1,6 @@
-/* Branches that run as often as time has it: a kernel asks a barrier in shared memory, or the pool
- * of registers, again and again until the answer is yes. Pure. */
+/* Code that runs as often as time has it: a kernel asks a barrier in shared memory, or the pool of
+ * registers, again and again until the answer is yes; or it swaps a value of memory for another one
+ * until no other thread has come between. Pure. */
 #ifndef GPUPROF_CODE_RETRIES_H
 #define GPUPROF_CODE_RETRIES_H
 
@@ -11,5 +12,10 @@
  * from such a loop where it stands apart. `cc` is the compute capability times ten; before 9.0
  * there are none. */
 bool gp_code_retries(const void *code, size_t size, size_t at, int cc);
+
+/* True for an instruction of any kind in the innermost loop around a swap: one that changes the
+ * same memory in each round, and asks whether it did. An addition to a float in shared memory is
+ * such a loop. */
+bool gp_code_retries_swap(const void *code, size_t size, size_t at, int cc);
 
 #endif

@@ -323,7 +323,8 @@ static size_t base_of(const struct gp_sass_config *c, const CUpti_SassMetrics_Da
 
 /* True for counts that differ from run to run of the same work. At asynchronous copies instrumented
  * code misses some sectors and wavefronts. A branch of a question that is asked until the answer is
- * yes runs as often as time has it: in nearly all kernels of cuBLAS and cuDNN for a GH100. */
+ * yes runs as often as time has it: in nearly all kernels of cuBLAS and cuDNN for a GH100. So do
+ * all instructions of a loop around a swap. */
 static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading *r,
                               const CUpti_SassMetrics_Data *record, enum gp_at_branch at_branch)
 {
@@ -333,6 +334,12 @@ static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading 
     if (known && at_branch && gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
         if (at_branch == GP_WARPS_AT_BRANCH)
             s->questions += record->pInstanceValues->value;
+        return true;
+    }
+    if (known && gp_code_retries_swap(r->code, r->size, record->pcOffset, r->cc)) {
+        /* The rounds are no measure of how much they may differ: there is one even without time. */
+        if (!s->questions && record->pInstanceValues->value)
+            s->questions = 1;
         return true;
     }
     s->copies = s->copies || (known && known->op == GP_OP_LDGSTS);
