@@ -369,6 +369,12 @@ static unsigned bundle_kind(const struct gp_member *m)
     return !m->questions ? EXACT : member_is_by_work(m) ? BY_WORK : ASKING;
 }
 
+/* The sum of many launches that ask would hide one of other work. */
+static unsigned most_together(unsigned kind)
+{
+    return kind == EXACT ? GP_MOST_TOGETHER : GP_MOST_ASKING_TOGETHER;
+}
+
 /* Ranges of bundles, and of blanks. */
 static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_share_facts *facts)
 {
@@ -386,7 +392,7 @@ static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_sh
         blanks += !known;
     }
     for (unsigned kind = 0; kind < BUNDLE_KINDS; kind++)
-        bundles += (together[kind] + GP_MOST_TOGETHER - 1) / GP_MOST_TOGETHER;
+        bundles += (together[kind] + most_together(kind) - 1) / most_together(kind);
     return bundles + blanks + (parts < bundles ? parts : bundles);
 }
 
@@ -399,11 +405,11 @@ static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts,
         struct gp_member *m = b->members[i];
         if (!facts[i].counted || m->share != GP_TOGETHER || bundle_kind(m) != kind)
             continue;
-        bundle(b, m, first + together++ / GP_MOST_TOGETHER);
+        bundle(b, m, first + together++ / most_together(kind));
         last = m;
     }
     /* A range for one launch is as good for it alone. */
-    if (together % GP_MOST_TOGETHER == 1) {
+    if (together % most_together(kind) == 1) {
         last->share = GP_ALONE;
         last->bundle = 0;
         b->bundle_count--;

@@ -18,6 +18,7 @@
 #define GPUPROF_COUNTERS_BATCH_H
 
 #include "base/cause.h"
+#include "base/put_work.h"
 #include "counters/run.h"
 #include "counters/states.h"
 
@@ -29,8 +30,9 @@
  * are counted in another round. */
 #define GP_MOST_RANGES 68
 /* Launches in one range. One more bundle of each kind need not be full. */
-#define GP_MOST_TOGETHER 16u
-#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_TOGETHER + 2)
+#define GP_MOST_TOGETHER 32u
+#define GP_MOST_ASKING_TOGETHER 16u
+#define GP_MOST_BUNDLES (GP_MOST_MEMBERS / GP_MOST_ASKING_TOGETHER + 3)
 
 /* The fingerprint of a launch: its kernel, and a hash of its shape and of the counts of each of its
  * instructions. */
@@ -95,6 +97,7 @@ struct gp_bundle {
     bool in_parts;  /* a copy of its launches is: then it has a blank of its own, in which all of
                      * them are put in place as in its range, which comes directly behind */
     enum { GP_BUNDLE_OPEN, GP_BUNDLE_ASKED, GP_BUNDLE_COUNTED, GP_BUNDLE_READ } progress, blank;
+    struct gp_put_work work; /* in its blank */
 };
 
 struct gp_batch {

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-static struct gp_member members[32];
-static struct gp_share_facts facts[32];
+static struct gp_member members[64];
+static struct gp_share_facts facts[64];
 static struct gp_batch batch;
 
 /* A batch, a letter for each launch; the letter is its fingerprint. Capitals were assumed, others
@@ -28,6 +28,9 @@ struct row {
     const char *known;  /* the fingerprints of which enough launches were measured before */
     const char *shares; /* of each launch: 1 alone, 0 not at all, a to p: the bundle, 2: not now */
 };
+
+#define FOUR(x) x x x x
+#define SIXTEEN(x) FOUR(x) FOUR(x) FOUR(x) FOUR(x)
 
 static const struct row rows[] = {
     {"launches that were not compared are counted", "---", "", "111"},
@@ -47,8 +50,10 @@ static const struct row rows[] = {
     {"but not those without one", "X/X/XX", "x", "11aa"},
     {"unless they are in parts", "X/:X/XX", "x", "a1aa"},
     {"others do not count", ".X.X.", "x", "-a-a-"},
-    {"a bundle is full", "XXXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaabb"},
-    {"and one that is left over is alone", "XXXXXXXXXXXXXXXXX", "x", "aaaaaaaaaaaaaaaa1"},
+    {"a bundle is full", SIXTEEN("X") SIXTEEN("X") "XX", "x", SIXTEEN("a") SIXTEEN("a") "bb"},
+    {"and one that is left over is alone", SIXTEEN("X") SIXTEEN("X") "X", "x",
+     SIXTEEN("a") SIXTEEN("a") "1"},
+    {"one of launches that ask is smaller", SIXTEEN("X*") "X*X*", "x", SIXTEEN("a") "bb"},
     {"launches that ask are in bundles of their own", "XY*XY*XY*", "xy", "ababab"},
     {"a single one is alone", "XY*X", "xy", "a1a"},
     {"so are those that are known by their work", "XY*Z+XY*Z+", "xyz", "abcabc"},
@@ -127,7 +132,7 @@ static char share_of(unsigned i)
 
 static void has_its_shares(const struct row *row, unsigned ranges)
 {
-    char shares[33] = "";
+    char shares[65] = "";
     read_batch(row);
     batch_share(&batch, facts, true, ranges);
     for (unsigned k = 0; k < batch.count; k++)
