@@ -2,7 +2,8 @@
  * place, by a kernel of ours that is counted as well: as many instructions each time, where the
  * layout of the copies is the same. So these are counted in a range of their own, once. Where
  * parts of allocations are copied that depends on the launches before, too: then these
- * instructions are counted for each bundle. The rest has to be the sum of the check counters of
+ * instructions are counted for each bundle, until it is known how they follow from the work
+ * (counters/blank_law.c). The rest has to be the sum of the check counters of
  * launches like these. */
 #include "base/hash.h"
 #include "base/log.h"
@@ -78,6 +79,7 @@ void bundles_contradicted(struct gp_range_collection *c, unsigned launches)
     static struct gp_say_limit once;
     const bool were_reliable = c->contradictions < MOST_CONTRADICTIONS;
     c->contradictions += launches;
+    blank_law_break(&c->blank_law); /* it may be the law's fault */
     if (were_reliable && c->contradictions >= MOST_CONTRADICTIONS)
         gp_say_limited(&once, 1,
                        "launches are not counted together any more: that failed, or their sum "
@@ -128,9 +130,23 @@ void bundles_take(struct gp_range_collection *c)
         if (g->progress == GP_BUNDLE_COUNTED && take_sum(c, g->range, c->sums[i]))
             g->progress = GP_BUNDLE_READ;
         if (g->blank == GP_BUNDLE_COUNTED &&
-            take_sum(c, b->members[g->first]->range, c->blank_sums[i]))
+            take_sum(c, b->members[g->first]->range, c->blank_sums[i])) {
             g->blank = GP_BUNDLE_READ;
+            blank_law_learn(&c->blank_law, &g->work, c->blank_sums[i]);
+        }
     }
+}
+
+bool bundles_tell_blank(struct gp_range_collection *c, const struct gp_step *step,
+                        const struct gp_put_work *work)
+{
+    const unsigned index = step->member->bundle - 1;
+    struct gp_bundle *g = &c->base.batch.bundles[index];
+    g->work = *work;
+    if (!blank_law_tells(&c->blank_law, work, c->blank_sums[index]))
+        return false;
+    g->blank = GP_BUNDLE_READ;
+    return true;
 }
 
 bool bundles_sum(const struct gp_range_collection *c, unsigned number, double *sum)

@@ -93,6 +93,13 @@ bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *m)
     return c->collector == &range_collector && likeness_is_familiar(range_collection_of(c), m);
 }
 
+bool gp_collection_tells_blank(struct gp_collection *c, const struct gp_step *step,
+                               const struct gp_put_work *work)
+{
+    return c->collector == &range_collector &&
+           bundles_tell_blank(range_collection_of(c), step, work);
+}
+
 static bool begins_with_code(struct gp_collection *c, struct gp_member *m)
 {
     return c->collector == &range_collector && likeness_begins_with_code(range_collection_of(c), m);

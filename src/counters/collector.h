@@ -111,6 +111,10 @@ bool gp_member_is_read(const struct gp_collection *c, const struct gp_member *me
 /* The counters that are those of a launch that was, or was assumed to be, alike. */
 enum gp_recalled gp_member_recalled(const struct gp_member *member);
 
+/* The step is the blank of a bundle, with that work: true where it needs no pass. */
+bool gp_collection_tells_blank(struct gp_collection *c, const struct gp_step *step,
+                               const struct gp_put_work *work);
+
 /* True where launches of its kind have all been alike so far. */
 bool gp_collection_is_familiar(struct gp_collection *c, struct gp_member *member);
 

@@ -170,6 +170,9 @@ void recall_differed_by_chance(struct gp_recall *r, const struct gp_launch_kind 
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
+/* A launch was assumed to be like the others in a bundle, and is not. Where that happens often no
+ * more of the kind are assumed. */
+void recall_assumed_wrongly(struct gp_recall *r, const struct gp_launch_kind *kind);
 
 /* A launch of that kind was counted in instrumented code; whether one was. */
 void recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind);
@@ -583,6 +586,42 @@ extern const struct gp_collector event_collector;
 /* Counters of event groups are named event__NAME, NAME being CUPTI's name for the event. */
 #define GP_EVENT_PREFIX "event__"
 
+/* ---- counts of blank passes (blank_law.c) ---------------------------------------------------- */
+
+/* The counts of blank passes (counters/bundles.c) as a law of the work in them: each count is the
+ * sum of the amounts of work, times a number for each that is the same in all passes. The numbers
+ * are learned from passes that were counted, and used once others have confirmed them to the digit.
+ * Pure. */
+/* Amounts of the law: beside those of whole units the copies of each layout. */
+#define GP_BLANK_LAYOUTS 26
+#define GP_BLANK_AMOUNTS (GP_PUT_AMOUNTS + GP_BLANK_LAYOUTS)
+
+struct gp_blank_law {
+    uint64_t layouts[GP_BLANK_LAYOUTS];
+    unsigned layout_count;
+    /* Equations that do not follow from each other: amounts and counts, the amount at the pivot 1
+     * and those at the pivots of others 0. */
+    struct gp_blank_equation {
+        double amounts[GP_BLANK_AMOUNTS];
+        double counts[GP_ALL_CHECKS];
+        unsigned pivot;
+    } equations[GP_BLANK_AMOUNTS];
+    unsigned count;
+    unsigned confirmed; /* passes since the last equation whose counts were as the law says */
+    unsigned broken;    /* times that a pass was not */
+};
+
+/* A pass with that work was counted. */
+void blank_law_learn(struct gp_blank_law *law, const struct gp_put_work *work,
+                     const double counts[GP_ALL_CHECKS]);
+
+/* It may be wrong: it is learned anew, a few times. */
+void blank_law_break(struct gp_blank_law *law);
+
+/* False where they are not known. */
+bool blank_law_tells(const struct gp_blank_law *law, const struct gp_put_work *work,
+                     double counts[GP_ALL_CHECKS]);
+
 /* ---- a collection of the Range Profiler (range.c) -------------------------------------------- */
 
 /* A collection of the Range Profiler from within. range.c makes its passes, session_upkeep.c opens
@@ -614,6 +653,7 @@ struct gp_range_collection {
     double sums[GP_MOST_BUNDLES][GP_ALL_CHECKS];       /* of the bundles that were read */
     double blank_sums[GP_MOST_BUNDLES][GP_ALL_CHECKS]; /* and of their blanks */
     struct gp_blank *blanks;                           /* by layout */
+    struct gp_blank_law blank_law;                     /* where parts are put in place */
     unsigned bundles_denied;                           /* their sum was wrong; of the last ones: */
     struct gp_denied_bundle {
         unsigned number, members;
@@ -727,6 +767,10 @@ bool bundles_know_blank(const struct gp_range_collection *c, uint64_t layout);
 /* The range of the step, from 1 on; 0: none yet. */
 unsigned *bundles_range(struct gp_range_collection *c, const struct gp_step *step);
 
+/* The step is the blank of a bundle, with that work. True where its counts follow from that: it
+ * needs no pass. */
+bool bundles_tell_blank(struct gp_range_collection *c, const struct gp_step *step,
+                        const struct gp_put_work *work);
 /* Copies the session's counts of blanks and bundles. */
 void bundles_take(struct gp_range_collection *c);
 

@@ -34,47 +34,66 @@ static bool launch_all(struct gp_context *c, const struct gp_step *step)
     return true;
 }
 
-static bool put_all(struct gp_measurement *first, const struct gp_step *step)
-{
-    bool put = true;
-    for (struct gp_measurement *m = first_of(held_first(first->context), step); m && put;
-         m = first_of(held_next(m), step))
-        put = put_in_place(m, false);
-    return put;
-}
+struct bundle_copies {
+    struct gp_held_copy *of[GP_MOST_TOGETHER];
+    size_t count;
+};
 
-/* Only copies that are not in place are put there. So those that lie there when the range begins
- * are those that it leaves, and the bundle's range, which comes behind it, finds the same. */
-static bool is_ready(struct gp_measurement *first, const struct gp_step *step)
+static struct bundle_copies copies_of(const struct gp_measurement *first)
 {
-    return step->kind != GP_STEP_BLANK || !step->of_bundle || put_all(first, step);
+    struct bundle_copies copies = {.count = 0};
+    for (const struct gp_measurement *m = held_first(first->context); m; m = held_next(m))
+        if (m->member.bundle == first->member.bundle && copies.count < GP_MOST_TOGETHER)
+            copies.of[copies.count++] = m->copy;
+    return copies;
 }
 
 /* In the range nothing is copied but the memory that a launch starts from. */
 static bool keep_all(struct gp_measurement *first)
 {
-    struct gp_held_copy *copies[GP_MOST_TOGETHER];
-    size_t count = 0;
-    const struct gp_context *c = first->context;
-    for (const struct gp_measurement *m = held_first(c); m; m = held_next(m))
-        if (m->member.bundle == first->member.bundle && count < GP_MOST_TOGETHER)
-            copies[count++] = m->copy;
+    const struct bundle_copies copies = copies_of(first);
     struct gp_reason why;
-    bool kept = gp_snapshot_keep(first->snapshot, copies, count, false, &why);
+    const bool kept = gp_snapshot_keep(first->snapshot, copies.of, copies.count, false, &why);
     if (!kept)
         first->broken_off = why;
     return kept;
+}
+
+/* Without a pass: the counts follow from the work. */
+static bool is_blank_known(struct gp_measurement *first, const struct gp_step *step)
+{
+    const struct bundle_copies copies = copies_of(first);
+    struct gp_put_work work;
+    struct gp_reason why;
+    return step->kind == GP_STEP_BLANK && step->of_bundle &&
+           gp_snapshot_put_work(first->snapshot, copies.of, copies.count, &work, &why) &&
+           gp_collection_tells_blank(first->context->collection, step, &work);
+}
+
+/* The bundle's range, which comes next, finds memory as this one did. */
+static bool put_blank(struct gp_measurement *first, const struct gp_step *step)
+{
+    const struct bundle_copies copies = copies_of(first);
+    struct gp_reason why;
+    if (!step->of_bundle)
+        return put_in_place(first, false);
+    const bool put = gp_snapshot_put_blank(first->snapshot, copies.of, copies.count, &why);
+    if (!put)
+        first->broken_off = why;
+    return put;
 }
 
 bool count_together(struct gp_measurement *first, const struct gp_step *step)
 {
     struct gp_context *c = first->context;
     struct gp_reason why;
-    if (!keep_all(first) || !is_ready(first, step) || !begin_pass(first, step))
+    if (!keep_all(first))
         return false;
-    bool made = step->kind != GP_STEP_BLANK ? launch_all(c, step)
-                : step->of_bundle           ? put_all(first, step)
-                                            : put_in_place(first, false);
+    if (is_blank_known(first, step))
+        return true;
+    if (!begin_pass(first, step))
+        return false;
+    const bool made = step->kind == GP_STEP_BLANK ? put_blank(first, step) : launch_all(c, step);
     /* While an abandoned kernel runs it cannot be ended. */
     if (!context_goes_on(c))
         return false;

@@ -173,7 +173,14 @@ KERNEL gp_copy(const gp_segment *segments, uint32_t count, uint64_t begin, uint6
 /* The same of all units of a few segments, which come with the launch. */
 KERNEL gp_copy_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units)
 {
-    copy<false>(segments.of, count, 0, units, 0, 0, 0);
+    const glance none = {};
+    for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
+        unit u = unit_of(segments.of[segment_of_few(segments, count, number)], number);
+        if (u.tail_from - u.words_from == GP_UNIT_BYTES)
+            copy_whole<false>(u, none, 0, 0, 0);
+        else
+            copy_part<false>(u, none, 0, 0, 0);
+    }
 }
 
 /* As gp_copy_few; an alarm where a unit with a digest is not as that says. */
@@ -391,14 +398,15 @@ KERNEL gp_put_back(const gp_segment *segments, uint32_t count, uint64_t units,
 
 /* ---- memory that a replay may have written ------------------------------------------------------ */
 
-/* Puts the copy of each unit there that is not as its digest says. */
-KERNEL gp_put_right(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units)
+/* Puts the copy of each unit there that is not as its digest says. With all bits of `of_copy` the
+ * copy is checked instead: the same work without an effect. */
+KERNEL gp_put_right(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units,
+                    uint64_t of_copy)
 {
-    uint32_t at = 0;
     for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
-        at = segment_of(segments.of, count, at, number);
+        const uint32_t at = segment_of_few(segments, count, number);
         const unit u = unit_of(segments.of[at], number);
-        const uint64_t sum = block_sum(hash_whole(u, 0));
+        const uint64_t sum = block_sum(hash_whole(u, u.distance & of_copy));
         if (__syncthreads_or(threadIdx.x == 0 && *digest_of(segments.of[at], number) != sum))
             rewind_whole<true>(u);
     }

@@ -86,6 +86,22 @@ __device__ static uint32_t segment_of(const gp_segment *segments, uint32_t count
     return low;
 }
 
+/* The same among a few, in as many instructions for each number: the counts of a blank pass follow
+ * from its units and segments (counters/blank_law.c). No instruction has a predicate of its own. */
+__device__ static uint32_t segment_of_few(const gp_few_segments &segments, uint32_t count,
+                                          uint64_t number)
+{
+    uint32_t low = 0;
+#pragma unroll
+    for (uint32_t step = 16; step > 0; step /= 2) {
+        const uint32_t middle = min(low + step, count - 1);
+        const uint64_t is_behind = number - segments.of[middle].first_unit;
+        low = max(low, middle & ~(uint32_t)((int64_t)is_behind >> 63));
+    }
+    return low;
+}
+static_assert(GP_FEW_SEGMENTS <= 32, "each has its number in five steps");
+
 /* Adds over the warp; the sum is in lane 0. */
 __device__ static uint64_t warp_sum(uint64_t value)
 {

@@ -796,6 +796,13 @@ bool versions_list_unchecked(struct gp_snapshot *s, const struct gp_held_copy *c
                              struct gp_segments *checks);
 /* It cannot be checked: it is copied where it is needed. */
 void versions_leave_unchecked(struct gp_snapshot *s);
+/* Which contents lie where: remembered, and taken for so again. False when out of memory. */
+struct gp_versions_state {
+    uint64_t *currents; /* by run */
+    const struct gp_held_copy *unchecked;
+};
+bool versions_remember(const struct gp_snapshot *s, struct gp_versions_state *state);
+void versions_recall(struct gp_snapshot *s, struct gp_versions_state *state);
 CUresult versions_put_back(struct gp_snapshot *s);
 
 /* ---- snapshots (snapshot.c) ------------------------------------------------------------------ */
@@ -827,8 +834,9 @@ struct gp_snapshot {
     struct gp_final final;
     struct gp_segments present; /* memory as it is now, kept by present.c */
     struct gp_segment_order present_order;
-    uint64_t present_bytes;   /* of room that it takes */
-    struct gp_segments moves; /* our kernels are to make */
+    uint64_t present_bytes;        /* of room that it takes */
+    struct gp_segments moves;      /* our kernels are to make */
+    struct gp_segments unit_moves; /* the same, of whole units */
     uint32_t kept; /* units that the last launch changed: so much room the next may need */
     bool rewound;  /* memory is not as the program's own run left it */
 
@@ -931,6 +939,27 @@ bool divide_add(struct gp_snapshot *s, size_t range, struct gp_divided **added);
  * the thread's own, when per_thread). */
 CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread);
+
+/* Each copy becomes the memory to be copied. It lies as its original modulo 16, so the units stay.
+ */
+void segments_reverse(struct gp_segments *list);
+
+/* Copies memory to its copies, without a wait: by our kernels, or by the driver. The second, of
+ * whole units alone, has a few segments in each launch where there are not many. The last ends when
+ * all is done, also where something failed before. */
+CUresult snapshot_move(const struct gp_snapshot *s, struct gp_segments *moves, bool by_driver);
+CUresult snapshot_move_units(const struct gp_snapshot *s, struct gp_segments *units,
+                             bool by_driver);
+CUresult snapshot_wait(struct gp_snapshot *s, CUresult result);
+/* Puts guarded memory right (memory/guard.c), or checks its copies instead: the same work without
+ * an effect. */
+CUresult snapshot_put_right(const struct gp_snapshot *s, const struct gp_segments *checks,
+                            bool of_copies);
+/* Whether there are not many; and adds the blocks, units and segments of a kernel's launches for
+ * these. */
+bool units_go_by_few(const struct gp_segments *units);
+void units_add_work(uint64_t amounts[GP_PUT_AMOUNTS / 2], const struct gp_own_kernel *kernel,
+                    const struct gp_segments *list);
 
 /* Starts a kernel of ours for all units that have digests, a few segments at a time. */
 CUresult snapshot_start_units(const struct gp_own_kernel *kernel, const struct gp_segments *list,

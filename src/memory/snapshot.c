@@ -44,6 +44,7 @@ void gp_snapshot_close(struct gp_snapshot *s, bool context_alive)
     segments_free(&s->present, context_alive);
     order_free(&s->present_order);
     segments_free(&s->moves, context_alive);
+    segments_free(&s->unit_moves, context_alive);
     final_free(&s->final, context_alive);
     if (context_alive) {
         arena_free(&s->arena);

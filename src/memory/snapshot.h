@@ -12,6 +12,7 @@
 #ifndef GPUPROF_MEMORY_SNAPSHOT_H
 #define GPUPROF_MEMORY_SNAPSHOT_H
 
+#include "base/put_work.h"
 #include "cuda/driver.h"
 #include "memory/work.h"
 
@@ -209,6 +210,12 @@ bool gp_snapshot_keep(struct gp_snapshot *s, struct gp_held_copy *const *copies,
                       bool by_driver, struct gp_reason *why);
 bool gp_snapshot_put_in_place(struct gp_snapshot *s, struct gp_held_copy *copy, bool by_driver,
                               struct gp_reason *why);
+/* The work of the second for each of these copies, one after the other: how much it is, and that
+ * work on the copies themselves. Memory stays as it is. */
+bool gp_snapshot_put_work(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
+                          struct gp_put_work *work, struct gp_reason *why);
+bool gp_snapshot_put_blank(struct gp_snapshot *s, struct gp_held_copy *const *copies, size_t count,
+                           struct gp_reason *why);
 bool gp_snapshot_put_back(struct gp_snapshot *s, bool to_wait, struct gp_reason *why);
 /* Bytes of the program's memory that were copied. */
 uint64_t gp_held_copy_bytes(const struct gp_held_copy *copy);

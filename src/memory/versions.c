@@ -415,6 +415,25 @@ void versions_put(struct gp_snapshot *s, const struct gp_held_copy *copy, bool w
     v->unchecked = copy->guarded.count ? copy : NULL;
 }
 
+bool versions_remember(const struct gp_snapshot *s, struct gp_versions_state *state)
+{
+    const struct gp_versions *v = &s->versions;
+    *state =
+        (struct gp_versions_state){malloc((v->run_count + 1) * sizeof(uint64_t)), v->unchecked};
+    for (size_t r = 0; state->currents && r < v->run_count; r++)
+        state->currents[r] = v->runs[r].current;
+    return state->currents != NULL;
+}
+
+void versions_recall(struct gp_snapshot *s, struct gp_versions_state *state)
+{
+    struct gp_versions *v = &s->versions;
+    for (size_t r = 0; r < v->run_count; r++)
+        v->runs[r].current = state->currents[r];
+    v->unchecked = state->unchecked;
+    free(state->currents);
+}
+
 CUresult versions_put_back(struct gp_snapshot *s)
 {
     struct gp_versions *v = &s->versions;

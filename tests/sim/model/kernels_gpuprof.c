@@ -631,8 +631,10 @@ static enum gpusim_outcome put_unit_right(struct gpusim_grid *grid, const struct
     const void *from;
 
     (void)data;
+    grid->moved_bytes += GP_UNIT_BYTES;
     if (*unit->digest == now)
         return GPUSIM_RAN;
+    grid->moved_bytes += GP_UNIT_BYTES;
     to = gpusim_grid_memory(grid, unit->live, GP_UNIT_BYTES);
     from = gpusim_grid_memory(grid, unit->saved, GP_UNIT_BYTES);
     if (!to || !from)
@@ -643,7 +645,7 @@ static enum gpusim_outcome put_unit_right(struct gpusim_grid *grid, const struct
 
 static enum gpusim_outcome put_right(struct gpusim_grid *grid)
 {
-    return each_digest(grid, false, put_unit_right, NULL);
+    return each_digest(grid, param64(grid, 3) != 0, put_unit_right, NULL);
 }
 
 static enum gpusim_outcome check_digests(struct gpusim_grid *grid)
@@ -705,7 +707,7 @@ DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_copy_few, copy_few, sizeof(struct gp_few_segments), 4, 8);
 DEFINE_WHOLE(gp_save_few, save_few, sizeof(struct gp_few_segments), 4, 8, 8);
 DEFINE_WHOLE(gp_digest_few, digest_few, sizeof(struct gp_few_segments), 4, 8);
-DEFINE_WHOLE(gp_put_right, put_right, sizeof(struct gp_few_segments), 4, 8);
+DEFINE_WHOLE(gp_put_right, put_right, sizeof(struct gp_few_segments), 4, 8, 8);
 DEFINE_WHOLE(gp_check_digests, check_digests, 8, 8, 8, 8, 8);
 DEFINE_WHOLE(gp_copy_and_follow, copy_and_follow, 8, 4, 8, 8, 8, 8, 4);
 DEFINE_WHOLE(gp_compare, compare, 8, 4, 8, 8);
