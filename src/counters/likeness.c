@@ -239,9 +239,17 @@ static void lose(struct gp_range_collection *c, struct gp_member *m)
     gp_launch_move(&m->state, GP_LAUNCH_LOSE);
 }
 
+/* It was assumed to be alike, and its bundle had a wrong sum. */
+static void note_wrong_assumption(struct gp_range_collection *c, const struct gp_member *m)
+{
+    if (m->denied && !m->questions && !are_same(&m->fingerprint, &m->taken_for))
+        recall_assumed_wrongly(c->recall, &m->kind);
+}
+
 void likeness_find(struct gp_range_collection *c, struct gp_member *m)
 {
     m->identity = GP_FOUND_IDENTITY;
+    note_wrong_assumption(c, m);
     if (m->run.when == GP_RUN_LATER) {
         const bool found = takes_work_for_identity(c, m) || is_found_in_batch(c, m);
         if (!m->by_work) /* else the hardware says whether it is new */

@@ -31,6 +31,9 @@
  * twice as many lie between two comparisons as between the two before, up to the rarest. */
 #define SPOT_CHECK 16
 #define RAREST_SPOT_CHECK 256
+/* So many wrong assumptions of a kind, and more than one for so many right ones, are the last. */
+#define LEAST_WRONG 4
+#define RIGHT_FOR_WRONG 8
 /* Launches of a kind in a row that were new: then they are not compared any more. */
 #define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
@@ -61,9 +64,10 @@ struct kind {
     unsigned not_compared;              /* since */
     uint32_t parameters[GP_KIND_WORDS]; /* of the first of them */
     uint64_t varied;                    /* a bit for each that was not the same for all */
-    bool various;                       /* it was assumed once, and not so */
-    bool by_chance;                     /* some with the same work had other fingerprints */
-    bool counted;                       /* one of them was, in instrumented code */
+    unsigned right, wrong; /* assumptions that a bundle confirmed, and of wrong bundles' launches */
+    bool various;          /* it was assumed once, and not so */
+    bool by_chance;        /* some with the same work had other fingerprints */
+    bool counted;          /* one of them was, in instrumented code */
     UT_hash_handle hh;
 };
 
@@ -402,6 +406,14 @@ void recall_differed_by_chance(struct gp_recall *r, const struct gp_launch_kind 
         k->by_chance = true;
 }
 
+/* Launches with the same work would be assumed to be the same. */
+static void assume_no_more(struct kind *k, struct kind *same_work)
+{
+    k->various = true;
+    if (same_work && memcmp(&same_work->alike, &k->alike, sizeof(k->alike)) == 0)
+        same_work->various = true;
+}
+
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed)
 {
     struct kind *same_work = find_work(r, kind);
@@ -410,12 +422,18 @@ void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool
         return;
     if (confirmed) {
         k->confirmed++;
+        k->right++;
         return;
     }
-    k->various = true;
-    /* Launches with the same work would have been assumed to be the same. */
-    if (same_work && memcmp(&same_work->alike, &k->alike, sizeof(k->alike)) == 0)
-        same_work->various = true;
+    assume_no_more(k, same_work);
+}
+
+void recall_assumed_wrongly(struct gp_recall *r, const struct gp_launch_kind *kind)
+{
+    struct kind *same_work = find_work(r, kind);
+    struct kind *k = kind->by_work ? same_work : find_kind(r, kind);
+    if (k && ++k->wrong >= LEAST_WRONG && k->wrong > k->right / RIGHT_FOR_WRONG)
+        assume_no_more(k, same_work);
 }
 
 void recall_note_counted(struct gp_recall *r, const struct gp_launch_kind *kind)

@@ -50,6 +50,13 @@ left() {
     diff "$BATS_TEST_TMPDIR/alike-whole" "$BATS_TEST_TMPDIR/alike"
 }
 
+@test "launches that are counted together have the memory of then, of which one before or behind has other counts" {
+    arena alternate
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 1040 ]
+    [ "$(launches | grep -c '"recalled":2,')" -gt 900 ]
+    [ "$(grep -c "not counted together any more" "$log")" -eq 0 ]
+}
+
 @test "launches that write where the order of their threads says: a replay writes elsewhere" {
     arena order
     [ "$(left)" -eq 0 ]

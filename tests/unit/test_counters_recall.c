@@ -383,6 +383,34 @@ static void a_wrong_assumption_is_the_last(void **state)
 }
 
 /* A kernel that gets the length of its work: two, one after the other. */
+static void wrong_assumptions_among_many_right_ones_go_on(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    are_found(r, &kind, &f, 10);
+    for (unsigned i = 0; i < 40; i++)
+        recall_assumed(r, &kind, true);
+    for (unsigned i = 0; i < 5; i++)
+        recall_assumed_wrongly(r, &kind);
+    assert_true(is_assumed(r, &kind, &f));
+    recall_assumed_wrongly(r, &kind);
+    assert_false(is_assumed(r, &kind, &f));
+}
+
+static void few_wrong_assumptions_go_on(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    struct gp_launch_kind kind = kind_with(0, 10);
+    are_found(r, &kind, &f, 10);
+    for (unsigned i = 0; i < 3; i++)
+        recall_assumed_wrongly(r, &kind);
+    assert_true(is_assumed(r, &kind, &f));
+    recall_assumed_wrongly(r, &kind);
+    assert_false(is_assumed(r, &kind, &f));
+}
+
 static void launches_with_the_same_work_are_assumed_to_be_alike(void **state)
 {
     struct gp_recall *r = *state;
@@ -595,6 +623,8 @@ int main(void)
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
         TEST(a_wrong_assumption_is_the_last),
+        TEST(wrong_assumptions_among_many_right_ones_go_on),
+        TEST(few_wrong_assumptions_go_on),
         TEST(launches_with_the_same_work_are_assumed_to_be_alike),
         TEST(a_launch_with_known_work_is_compared),
         TEST(where_all_are_new_they_are_not_compared),

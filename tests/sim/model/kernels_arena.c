@@ -21,6 +21,27 @@ static void arena_update(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(arena_update, false, 8, 4, 4, 4);
 
+/* x = x + 1, read twice where it is odd. */
+static void arena_flip(struct gpusim_thread *t)
+{
+    uint32_t *a = PARAM(t, 0, uint32_t *);
+    unsigned n = PARAM(t, 1, unsigned), i = LINEAR_INDEX(t);
+
+    INT(t, 2);
+    IF(t, i < n)
+    {
+        INT(t, 3);
+        uint32_t x = LDG(t, &a[i]);
+        IF(t, x & 1)
+        {
+            x = LDG(t, &a[i]);
+        }
+        STG(t, &a[i], x + 1);
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(arena_flip, false, 8, 4);
+
 /* c = a + b + c */
 static void arena_add(struct gpusim_thread *t)
 {

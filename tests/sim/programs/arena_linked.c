@@ -3,33 +3,34 @@
  * by themselves. Each launch changes its pieces in slot, by x = 3 * x + 1 or + 2, or adds two
  * pieces, so that one that runs twice, or from the wrong memory, is seen. In the case "pieces"
  * nothing else happens, in the case "thirds" there are three pieces, which are all of the
- * allocation, in the case "alike" most launches have the same counts, in the case "copies" copies
- * and fills of pieces come between the launches, in the case "streams" two streams have pieces of
- * their own, in the case "scatter-once" a single launch writes far away, in the case "scatter-on"
- * each launch of a kernel from some launch on, in the case "order" the order of threads says where
- * launches write, in the cases "race" and "race-behind" which of them write, in the cases "whole"
- * and "alike-whole" the same pieces are allocations, in the cases "scatter" and "scatter-far"
- * kernels write now and then far from their pieces, by numbers in memory, and in the second one far
- * behind all pieces, in the case "blocked" launches and fills stand behind a wait that ends once
- * they have returned, in the case "freed" the allocation is freed and had again, in the case
- * "short" there are several arenas, and nearly all other memory is allocated between launches on
- * them. In the cases "beside-host", "beside-other", "beside-arena" and "beside-far" launches of
- * another kernel come in between, in the cases "through-nowhere", "through-piece", "through-other"
- * and "through-arena" launches that load an address from memory: in the case "through-node" one
- * behind another, in the case "through-many" by a kernel with many addresses, in the case
- * "through-far" of memory to which the launch before has written by a number. In the cases "peers"
- * and "access" each of two GPUs has an arena that both can write, by mappings or by access to the
- * other context; in the cases "peers-copies", "peers-kernels", "peers-through" and those of
- * "access" copies and kernels of the second one write to the arena of the first, which they have
- * from parameters or from memory; in the case "peers-waits" the second one is at work when the
- * first arena is freed. In the case "graphs" launches, fills and copies are nodes of graphs; in the
- * case "graphs-busy" a function of the host takes a while in each, and nodes behind it wait for
- * that; in the case "graphs-random" they have two branches, and are made by chance. In the case
- * "random" pieces are given back and others cut there, launches begin in the middle of pieces, have
- * addresses of others from memory, and write behind all that they have written, or now and then far
- * away, by numbers in memory; the number of launches is printed, too; in the case "random-near"
- * none writes far away; in the case "random-order" the order of threads says where they write, or
- * which of them. Prints a digest of all pieces.
+ * allocation, in the case "alike" most launches have the same counts, in the case "alternate" those
+ * of every second launch of a piece, in the case "copies" copies and fills of pieces come between
+ * the launches, in the case "streams" two streams have pieces of their own, in the case
+ * "scatter-once" a single launch writes far away, in the case "scatter-on" each launch of a kernel
+ * from some launch on, in the case "order" the order of threads says where launches write, in the
+ * cases "race" and "race-behind" which of them write, in the cases "whole" and "alike-whole" the
+ * same pieces are allocations, in the cases "scatter" and "scatter-far" kernels write now and then
+ * far from their pieces, by numbers in memory, and in the second one far behind all pieces, in the
+ * case "blocked" launches and fills stand behind a wait that ends once they have returned, in the
+ * case "freed" the allocation is freed and had again, in the case "short" there are several arenas,
+ * and nearly all other memory is allocated between launches on them. In the cases "beside-host",
+ * "beside-other", "beside-arena" and "beside-far" launches of another kernel come in between, in
+ * the cases "through-nowhere", "through-piece", "through-other" and "through-arena" launches that
+ * load an address from memory: in the case "through-node" one behind another, in the case
+ * "through-many" by a kernel with many addresses, in the case "through-far" of memory to which the
+ * launch before has written by a number. In the cases "peers" and "access" each of two GPUs has an
+ * arena that both can write, by mappings or by access to the other context; in the cases
+ * "peers-copies", "peers-kernels", "peers-through" and those of "access" copies and kernels of the
+ * second one write to the arena of the first, which they have from parameters or from memory; in
+ * the case "peers-waits" the second one is at work when the first arena is freed. In the case
+ * "graphs" launches, fills and copies are nodes of graphs; in the case "graphs-busy" a function of
+ * the host takes a while in each, and nodes behind it wait for that; in the case "graphs-random"
+ * they have two branches, and are made by chance. In the case "random" pieces are given back and
+ * others cut there, launches begin in the middle of pieces, have addresses of others from memory,
+ * and write behind all that they have written, or now and then far away, by numbers in memory; the
+ * number of launches is printed, too; in the case "random-near" none writes far away; in the case
+ * "random-order" the order of threads says where they write, or which of them. Prints a digest of
+ * all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@ enum { PIECES = 24, LAUNCHES = 260, MOST_WORDS = 12000, ARENAS = 24 };
 /* In the context of each GPU. */
 static struct {
     CUcontext context;
-    CUfunction scale, add, scatter, draw, race, stray, through, node, many;
+    CUfunction scale, add, flip, scatter, draw, race, stray, through, node, many;
 } of[2];
 static unsigned gpu;     /* the current one */
 static CUfunction waits; /* of the last context */
@@ -203,6 +204,16 @@ static void launch_scale(struct piece *p, unsigned n, unsigned shift, CUstream s
         p->expected[k] = factor * p->expected[k] + shift;
 }
 
+static void launch_flip(struct piece *p)
+{
+    unsigned n = 100;
+    void *params[] = {&p->at, &n};
+
+    MUST(cuLaunchKernel(of[gpu].flip, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    for (unsigned k = 0; k < n; k++)
+        p->expected[k]++;
+}
+
 /* The first words of three pieces: c = a + b + c. */
 static void launch_add(const struct piece *a, const struct piece *b, struct piece *c,
                        CUstream stream)
@@ -264,6 +275,18 @@ static void alike(bool whole)
     begin(&a, whole ? WHOLE : PARTS, 12);
     for (int i = 0; i < LAUNCHES; i++)
         launch_scale(&a.pieces[chance(PIECES)], 100, i >= 150 && !chance(10) ? 1 : 2, NULL);
+    end(&a);
+}
+
+/* The numbers of each piece are even and odd, from launch to launch: one of the wrong memory has
+ * the counts of others. */
+static void alternate(void)
+{
+    struct arena a;
+
+    begin(&a, PARTS, 12);
+    for (int i = 0; i < 4 * LAUNCHES; i++)
+        launch_flip(&a.pieces[i % PIECES]);
     end(&a);
 }
 
@@ -1178,6 +1201,7 @@ static void begin_on(unsigned which, const void *image)
     MUST(cuModuleLoadData(&module, image));
     MUST(cuModuleGetFunction(&of[which].scale, module, "arena_update"));
     MUST(cuModuleGetFunction(&of[which].add, module, "arena_add"));
+    MUST(cuModuleGetFunction(&of[which].flip, module, "arena_flip"));
     MUST(cuModuleGetFunction(&of[which].scatter, module, "arena_scatter"));
     MUST(cuModuleGetFunction(&of[which].stray, module, "arena_stray"));
     MUST(cuModuleGetFunction(&of[which].draw, module, "arena_draw"));
@@ -1212,6 +1236,8 @@ int main(int argc, char **argv)
         thirds();
     else if (!strcmp(which, "alike") || !strcmp(which, "alike-whole"))
         alike(!strcmp(which, "alike-whole"));
+    else if (!strcmp(which, "alternate"))
+        alternate();
     else if (!strcmp(which, "copies"))
         copies();
     else if (!strcmp(which, "through-node"))

@@ -44,6 +44,7 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
         {"global_state", 10, 0, 0},
         {"arena_update", 10, 0, 0},
         {"arena_add", 12, 0, 0},
+        {"arena_flip", 10, 0, 0},
         {"arena_scatter", 12, 0, 0},
         {"arena_draw", 12, 0, 0},
         {"arena_stray", 12, 0, 0},
