@@ -18,7 +18,7 @@ struct gp_put_work {
         uint64_t layout, times;
     } layouts[GP_PUT_LAYOUTS];
     unsigned layout_count;
-    bool irregular; /* there is more */
+    bool irregular; /* there are more layouts, or units that a table lists */
 };
 
 #endif

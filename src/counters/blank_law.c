@@ -54,11 +54,16 @@ static bool make_equation(struct gp_blank_equation *e, const struct gp_blank_law
     return true;
 }
 
+/* Where there is no room for its layouts the law begins anew. */
 static void add_layouts(struct gp_blank_law *law, const struct gp_put_work *work)
 {
+    unsigned missing = 0;
     for (unsigned i = 0; i < work->layout_count; i++)
-        if (find_layout(law, work->layouts[i].layout) == law->layout_count &&
-            law->layout_count < GP_BLANK_LAYOUTS)
+        missing += find_layout(law, work->layouts[i].layout) == law->layout_count;
+    if (law->layout_count + missing > GP_BLANK_LAYOUTS)
+        *law = (struct gp_blank_law){.broken = law->broken};
+    for (unsigned i = 0; i < work->layout_count; i++)
+        if (find_layout(law, work->layouts[i].layout) == law->layout_count)
             law->layouts[law->layout_count++] = work->layouts[i].layout;
 }
 
@@ -115,6 +120,8 @@ void blank_law_learn(struct gp_blank_law *law, const struct gp_put_work *work,
         return;
     const double most = reduce(law, &e);
     const unsigned pivot = find_pivot(&e, most, &follows);
+    if (most == 0)
+        return; /* without work there is nothing to confirm */
     if (!follows)
         add(law, &e, pivot);
     else if (is_nothing(e.counts))

@@ -802,7 +802,7 @@ struct gp_versions_state {
     const struct gp_held_copy *unchecked;
 };
 bool versions_remember(const struct gp_snapshot *s, struct gp_versions_state *state);
-void versions_recall(struct gp_snapshot *s, struct gp_versions_state *state);
+void versions_restore(struct gp_snapshot *s, struct gp_versions_state *state);
 CUresult versions_put_back(struct gp_snapshot *s);
 
 /* ---- snapshots (snapshot.c) ------------------------------------------------------------------ */

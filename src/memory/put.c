@@ -145,7 +145,7 @@ static bool put_each(struct gp_snapshot *s, struct gp_held_copy *const *copies, 
         result = start_put(s, copies[i], how, work);
     if (how != ONLY_LISTED)
         result = snapshot_wait(s, result);
-    versions_recall(s, &before);
+    versions_restore(s, &before);
     return driver_worked(result, why);
 }
 

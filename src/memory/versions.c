@@ -425,7 +425,7 @@ bool versions_remember(const struct gp_snapshot *s, struct gp_versions_state *st
     return state->currents != NULL;
 }
 
-void versions_recall(struct gp_snapshot *s, struct gp_versions_state *state)
+void versions_restore(struct gp_snapshot *s, struct gp_versions_state *state)
 {
     struct gp_versions *v = &s->versions;
     for (size_t r = 0; r < v->run_count; r++)

@@ -125,6 +125,71 @@ static void passes_that_are_no_law_end_it(void **state)
     assert_false(blank_law_tells(&law, &work, counts));
 }
 
+static void passes_without_work_confirm_nothing(void **state)
+{
+    struct gp_blank_law law = {.count = 0};
+    const struct gp_put_work none = {.irregular = false};
+    double counts[GP_ALL_CHECKS] = {0};
+    unsigned seed = 11;
+    (void)state;
+    learn(&law, &seed, 6, true);
+    for (unsigned i = 0; i < 4; i++)
+        blank_law_learn(&law, &none, counts);
+    struct gp_put_work work = draw(&seed, true);
+    assert_false(blank_law_tells(&law, &work, counts));
+}
+
+/* Work with one of so many layouts of other memory, each of which has counts of its own. */
+static struct gp_put_work draw_layout(unsigned *seed, unsigned layouts, double *counts)
+{
+    struct gp_put_work work = draw(seed, false);
+    work.layouts[0].layout = 1 + (uint64_t)rand_r(seed) % layouts;
+    work.layouts[0].times = 1 + (uint64_t)rand_r(seed) % 3;
+    work.layout_count = 1;
+    count(&work, counts);
+    for (unsigned c = 0; c < GP_ALL_CHECKS; c++)
+        counts[c] += (double)(work.layouts[0].times * (900 + 7 * c * work.layouts[0].layout));
+    return work;
+}
+
+static void layouts_of_other_memory_have_counts_of_their_own(void **state)
+{
+    struct gp_blank_law law = {.count = 0};
+    unsigned seed = 13, known = 0;
+    (void)state;
+    for (unsigned i = 0; i < 400; i++) {
+        double counts[GP_ALL_CHECKS], said[GP_ALL_CHECKS];
+        const struct gp_put_work work = draw_layout(&seed, i < 200 ? 10 : 20, counts);
+        if (!blank_law_tells(&law, &work, said)) {
+            blank_law_learn(&law, &work, counts);
+            continue;
+        }
+        assert_memory_equal(counts, said, sizeof(counts));
+        known++;
+    }
+    assert_in_range(known, 300, 400);
+    assert_int_equal(law.broken, 0);
+}
+
+static void where_there_are_too_many_layouts_the_law_begins_anew(void **state)
+{
+    struct gp_blank_law law = {.count = 0};
+    unsigned seed = 17, known = 0;
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++) {
+        double counts[GP_ALL_CHECKS], said[GP_ALL_CHECKS];
+        /* The layouts of the second half are others. */
+        struct gp_put_work work = draw_layout(&seed, 20, counts);
+        work.layouts[0].layout += i < 500 ? 0 : 100;
+        if (!blank_law_tells(&law, &work, said))
+            blank_law_learn(&law, &work, counts);
+        else
+            known += i >= 500;
+    }
+    assert_in_range(known, 300, 500);
+    assert_int_equal(law.broken, 0);
+}
+
 static void irregular_passes_are_not_learned_from(void **state)
 {
     struct gp_blank_law law = {.count = 0};
@@ -146,6 +211,9 @@ int main(void)
         cmocka_unit_test(it_is_confirmed_first),
         cmocka_unit_test(work_of_a_kind_that_was_not_there_is_not_known),
         cmocka_unit_test(passes_that_are_no_law_end_it),
+        cmocka_unit_test(passes_without_work_confirm_nothing),
+        cmocka_unit_test(layouts_of_other_memory_have_counts_of_their_own),
+        cmocka_unit_test(where_there_are_too_many_layouts_the_law_begins_anew),
         cmocka_unit_test(irregular_passes_are_not_learned_from),
     };
     return cmocka_run_group_tests_name("counters/blank_law", tests, NULL, NULL);
