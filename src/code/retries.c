@@ -6,7 +6,7 @@
  *            @!P0 BRA RETRY
  *            BRA BACK      where the loop stands apart, for those that did not get a yes at once
  *
- * And on every GPU, for an addition that the hardware has no instruction for, or in the program:
+ * And on every GPU, for an addition in shared memory that the hardware has no instruction for:
  *
  *     AGAIN: LDS R2, [R6]
  *            FADD R3, R11, R2
@@ -29,12 +29,18 @@ enum {
     SHORT_MASK = 0x1ff, /* without the form of the operands */
     SYNCS = 0x1a7,      /* PHASECHK, ARRIVE; others follow at SYNCS_EXCH */
     SYNCS_EXCH = 0x1b2,
+    FSETP = 0x00b,
     ISETP = 0x00c,
-    ATOM_CAS = 0x18b,
+    IADD3 = 0x010,
+    LOP3 = 0x012,
+    FIRST_PLOP3 = 0x01c,
+    LAST_PLOP3 = 0x01f,
+    DSETP = 0x02a,
+    HSETP2 = 0x034,
     ATOMS_CAS = 0x18d, /* and CAST.SPIN */
-    ATOMG_CAS = 0x1a9,
     ANSWER_MASK = 0xe00,
     ANSWERS_IN_PREDICATE = 0x400, /* ATOMS.CAST.SPIN from 10.0 on */
+    NO_PREDICATE = 7,
 };
 
 /* Instructions in the longest loop that only asks; five are the most seen. */
@@ -105,8 +111,7 @@ static bool is_in_loop(const unsigned char *code, size_t size, size_t at, int cc
 
 static bool swaps(const unsigned char *instruction)
 {
-    const unsigned opcode = word_of(instruction, 0) & SHORT_MASK;
-    return opcode == ATOM_CAS || opcode == ATOMS_CAS || opcode == ATOMG_CAS;
+    return (word_of(instruction, 0) & SHORT_MASK) == ATOMS_CAS;
 }
 
 static void words_of(const unsigned char *instruction, uint64_t words[2])
@@ -133,23 +138,49 @@ static bool writes(const unsigned char *code, size_t begin, size_t end, int cc,
     return does;
 }
 
-/* True where the loop asks behind the swap whether that was made. */
+/* The predicate on which a branch depends, and the one that an instruction of these kinds writes;
+ * NO_PREDICATE: none. */
+static unsigned predicate_of_branch(const uint64_t words[2])
+{
+    return words[0] >> 12 & 7;
+}
+
+static unsigned predicate_written(const uint64_t words[2])
+{
+    const unsigned opcode = words[0] & SHORT_MASK;
+    const bool writes = opcode == FSETP || opcode == ISETP || opcode == IADD3 || opcode == LOP3 ||
+                        (opcode >= FIRST_PLOP3 && opcode <= LAST_PLOP3) || opcode == DSETP ||
+                        opcode == HSETP2 ||
+                        (opcode == ATOMS_CAS && (words[0] & ANSWER_MASK) == ANSWERS_IN_PREDICATE);
+    return writes ? words[1] >> 17 & 7 : NO_PREDICATE;
+}
+
+/* True where an integer comparison reads one of these registers. */
+static bool compares(const uint64_t words[2], int cc, struct gp_register_range registers)
+{
+    struct gp_register_range operands[GP_MOST_OPERANDS];
+    const unsigned count = gp_registers_read(words, cc, operands);
+    bool does = false;
+    for (unsigned o = 0; (words[0] & SHORT_MASK) == ISETP && o < count; o++)
+        does = does || overlap(operands[o], registers);
+    return does;
+}
+
+/* True where the branch back depends on whether the swap was made. */
 static bool asks_for_answer(const unsigned char *code, size_t swap, size_t end, int cc)
 {
-    uint64_t words[2];
+    uint64_t words[2], branch[2];
     words_of(code + swap, words);
-    if ((words[0] & SHORT_MASK) == ATOMS_CAS && (words[0] & ANSWER_MASK) == ANSWERS_IN_PREDICATE)
-        return true;
+    words_of(code + end, branch);
+    const unsigned predicate = predicate_of_branch(branch);
     const struct gp_register_range answer = gp_registers_written(words, cc);
+    bool asks = predicate != NO_PREDICATE && predicate_written(words) == predicate;
     for (size_t i = swap + GP_INSTRUCTION_BYTES; i < end; i += GP_INSTRUCTION_BYTES) {
-        struct gp_register_range operands[GP_MOST_OPERANDS];
         words_of(code + i, words);
-        const unsigned count = gp_registers_read(words, cc, operands);
-        for (unsigned o = 0; (words[0] & SHORT_MASK) == ISETP && o < count; o++)
-            if (overlap(operands[o], answer))
-                return true;
+        if (predicate != NO_PREDICATE && predicate_written(words) == predicate)
+            asks = compares(words, cc, answer);
     }
-    return false;
+    return asks;
 }
 
 /* True for a swap of the same memory in each round, so that only another thread's swap makes for

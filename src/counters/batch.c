@@ -325,7 +325,8 @@ static enum gp_share best_share_of(const struct gp_batch *b, const struct gp_sha
         return GP_ALONE;
     if (f->measured && f->complete && m->identity == GP_FOUND_IDENTITY)
         return GP_NOT_AT_ALL;
-    return may_share && (m->run.layout || m->run.in_parts) ? GP_TOGETHER : GP_ALONE;
+    /* The sum of launches that swap would hide one whose numbers make for more swaps. */
+    return may_share && !m->swaps && (m->run.layout || m->run.in_parts) ? GP_TOGETHER : GP_ALONE;
 }
 
 static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)

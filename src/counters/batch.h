@@ -82,6 +82,7 @@ struct gp_member {
     bool in_session; /* the session has counts of it that were not read: it is so in many states */
     uint64_t questions; /* branches of questions that it asked in instrumented code, by warps; or as
                          * many as a launch like it; 1 where it asked, and nobody knows how often */
+    bool swaps;         /* its kernel swaps values of memory until no other thread comes between */
     bool copies;       /* it makes asynchronous copies; its kernel may be gone when it is learned */
     double code_ms;    /* an instrumented pass of it takes about so long */
     double started_ms; /* the instrumented pass */
@@ -98,6 +99,7 @@ struct gp_bundle {
                      * them are put in place as in its range, which comes directly behind */
     enum { GP_BUNDLE_OPEN, GP_BUNDLE_ASKED, GP_BUNDLE_COUNTED, GP_BUNDLE_READ } progress, blank;
     struct gp_put_work work; /* in its blank */
+    bool by_law;             /* the blank's counts follow from that */
 };
 
 struct gp_batch {

@@ -79,7 +79,6 @@ void bundles_contradicted(struct gp_range_collection *c, unsigned launches)
     static struct gp_say_limit once;
     const bool were_reliable = c->contradictions < MOST_CONTRADICTIONS;
     c->contradictions += launches;
-    blank_law_break(&c->blank_law); /* it may be the law's fault */
     if (were_reliable && c->contradictions >= MOST_CONTRADICTIONS)
         gp_say_limited(&once, 1,
                        "launches are not counted together any more: that failed, or their sum "
@@ -146,6 +145,7 @@ bool bundles_tell_blank(struct gp_range_collection *c, const struct gp_step *ste
     if (!blank_law_tells(&c->blank_law, work, c->blank_sums[index]))
         return false;
     g->blank = GP_BUNDLE_READ;
+    g->by_law = true;
     return true;
 }
 

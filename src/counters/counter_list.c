@@ -175,7 +175,7 @@ void gp_counter_list_free(struct gp_counter_list *list)
 double check_tolerance(const struct gp_member *m, size_t check, double wanted)
 {
     const double asked = MOST_OF_QUESTION * (double)m->questions * (check == 0 ? 1 : 32);
-    if (!m->questions)
+    if (!member_depends_on_time(m))
         return 0;
     if (check >= GP_LEAST_CHECKS)
         return MOST_SECTORS_BY_CHANCE * wanted;

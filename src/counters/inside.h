@@ -559,6 +559,8 @@ bool sass_session_tells_lanes(const struct gp_sass_session *s);
  * the number of its instructions depends on time. */
 uint64_t sass_session_questions(const struct gp_sass_session *s);
 
+/* Whether that launch swapped values of memory until no other thread came between. */
+bool sass_session_swaps(const struct gp_sass_session *s);
 /* Whether that launch made asynchronous copies, of which instrumented code misses some. */
 bool sass_session_copies(const struct gp_sass_session *s);
 
@@ -566,6 +568,12 @@ bool sass_session_copies(const struct gp_sass_session *s);
 
 /* It asks, and is taken for others with the same work whose fingerprint differs by chance. So the
  * hardware's counts have to agree more closely. */
+/* Whether time changes some of its counts. */
+static inline bool member_depends_on_time(const struct gp_member *m)
+{
+    return m->questions || m->swaps;
+}
+
 static inline bool member_is_by_work(const struct gp_member *m)
 {
     return m->by_work || (m->questions && m->identity == GP_ASSUMED_IDENTITY && m->kind.by_chance);
@@ -659,6 +667,7 @@ struct gp_range_collection {
         unsigned number, members;
         unsigned left; /* to be counted by themselves */
         bool others;   /* some of them were not like those that they were taken for */
+        bool by_law;   /* its blank was not counted */
     } denied[GP_MOST_BUNDLES];
     unsigned contradictions; /* of bundles, in launches, beyond those of right bundles */
     struct gp_instrumenting_cost cost;

@@ -24,6 +24,7 @@ static void note_kind(const struct gp_range_collection *c, struct gp_member *m)
         return;
     m->questions =
         run->cost->questions_shape == run->shape ? run->cost->questions : run->cost->questions != 0;
+    m->swaps = run->cost->swaps;
     m->copies = run->cost->copies;
     launch_kind_of(&m->kind, run->kernel, run_shape_and_code(run, range_collection_cc(c)),
                    run->work, run->parameters, run->parameters_size);
@@ -242,7 +243,7 @@ static void lose(struct gp_range_collection *c, struct gp_member *m)
 /* It was assumed to be alike, and its bundle had a wrong sum. */
 static void note_wrong_assumption(struct gp_range_collection *c, const struct gp_member *m)
 {
-    if (m->denied && !m->questions && !are_same(&m->fingerprint, &m->taken_for))
+    if (m->denied && !member_depends_on_time(m) && !are_same(&m->fingerprint, &m->taken_for))
         recall_assumed_wrongly(c->recall, &m->kind);
 }
 
@@ -289,7 +290,7 @@ static bool is_fingerprint_complete(const struct gp_range_collection *c, struct 
         run->cost->lanes =
             code && gp_code_tells_lanes(code, size, cc) ? GP_LANES_FOLLOW : GP_LANES_HIDDEN;
     }
-    return run->cost->lanes == GP_LANES_FOLLOW && !run->cost->questions &&
+    return run->cost->lanes == GP_LANES_FOLLOW && !run->cost->questions && !m->swaps &&
            sass_session_tells_lanes(c->sass);
 }
 
@@ -419,8 +420,11 @@ static void judge_denied(struct gp_range_collection *c, struct gp_member *m, boo
     if (!was_denied)
         return;
     d->others = d->others || !alike || !are_same(&m->fingerprint, &m->taken_for);
-    if (--d->left == 0 && !d->others)
-        bundles_contradicted(c, d->members);
+    if (--d->left > 0 || d->others)
+        return;
+    bundles_contradicted(c, d->members);
+    if (d->by_law)
+        blank_law_break(&c->blank_law);
 }
 
 /* A launch that was identified, or assumed, and counted by itself. */
@@ -440,7 +444,7 @@ static void judge_alone(struct gp_range_collection *c, struct gp_member *m)
     } else if (m->by_work) {
         row = all ? row : NULL;
     } else if (row && whole && !values_agree(c, m, row, GP_LEAST_CHECKS)) {
-        if (!m->questions) /* else it may be time, and this launch alone is measured */
+        if (!member_depends_on_time(m)) /* else this launch alone is measured */
             recall_bar(c->recall, &m->fingerprint);
         row = NULL;
     } else if (row && !all) {
@@ -513,8 +517,8 @@ static unsigned note_denied(struct gp_range_collection *c, const struct gp_bundl
     if (is_by_work(&c->base.batch, bundle))
         return 0; /* that may be chance */
     const unsigned number = ++c->bundles_denied;
-    c->denied[number % GP_MOST_BUNDLES] =
-        (struct gp_denied_bundle){.number = number, .members = members, .left = members};
+    c->denied[number % GP_MOST_BUNDLES] = (struct gp_denied_bundle){
+        .number = number, .members = members, .left = members, .by_law = bundle->by_law};
     return number;
 }
 

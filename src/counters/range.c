@@ -345,6 +345,7 @@ static bool end_identifying(struct gp_range_collection *c, const struct gp_step 
     take_own(c, m);
     m->questions = m->run.cost->questions = sass_session_questions(c->sass);
     m->run.cost->questions_shape = m->run.shape;
+    m->swaps = m->run.cost->swaps = m->run.cost->swaps || sass_session_swaps(c->sass);
     m->copies = m->run.cost->copies = m->run.cost->copies || sass_session_copies(c->sass);
     if (c->tells)
         likeness_find(c, m);

@@ -18,6 +18,7 @@ struct gp_pass_cost {
      * launch that was counted: time decides how many there are (code/retries.h). 0: none. */
     uint64_t questions, questions_shape;
     bool copies;      /* it makes asynchronous copies */
+    bool swaps;       /* it swaps values of memory until no other thread comes between */
     bool no_matrices; /* the tensor cores rested in one */
     enum { GP_LANES_UNKNOWN, GP_LANES_FOLLOW, GP_LANES_HIDDEN } lanes; /* code/lanes.h */
 };

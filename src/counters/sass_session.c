@@ -30,6 +30,7 @@ struct gp_sass_session {
     bool tells_lanes;
     uint64_t questions; /* of the last launch: branches, by warps */
     bool copies;        /* it has asynchronous copies */
+    bool swaps;         /* it went round loops of swaps */
 
     CUpti_SassMetrics_Data *records; /* room for `capacity`, each with its one value */
     CUpti_SassMetrics_InstanceValue *values;
@@ -78,6 +79,11 @@ bool sass_session_tells_lanes(const struct gp_sass_session *s)
 bool sass_session_copies(const struct gp_sass_session *s)
 {
     return s->copies;
+}
+
+bool sass_session_swaps(const struct gp_sass_session *s)
+{
+    return s->swaps;
 }
 
 uint64_t sass_session_questions(const struct gp_sass_session *s)
@@ -321,29 +327,31 @@ static size_t base_of(const struct gp_sass_config *c, const CUpti_SassMetrics_Da
     return base;
 }
 
-/* True for counts that differ from run to run of the same work. At asynchronous copies instrumented
- * code misses some sectors and wavefronts. A branch of a question that is asked until the answer is
- * yes runs as often as time has it: in nearly all kernels of cuBLAS and cuDNN for a GH100. So do
- * all instructions of a loop around a swap. */
-static bool differs_by_itself(struct gp_sass_session *s, struct gp_code_reading *r,
+/* The count as a part of the fingerprint; 0: it is none, as it differs from run to run of the same
+ * work. At asynchronous copies instrumented code misses some sectors and wavefronts. A branch of a
+ * question that is asked until the answer is yes runs as often as time has it: in nearly all
+ * kernels of cuBLAS and cuDNN for a GH100. So does each instruction in a loop around a swap, but
+ * for whether it ran at all. */
+static uint64_t lasting_value(struct gp_sass_session *s, struct gp_code_reading *r,
                               const CUpti_SassMetrics_Data *record, enum gp_at_branch at_branch)
 {
+    const uint64_t value = record->pInstanceValues->value;
     struct gp_instruction instruction;
     const struct gp_instruction *known =
         read_instruction(r, record->functionName, record->pcOffset, &instruction);
-    if (known && at_branch && gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
+    if (!known || !value)
+        return value;
+    if (at_branch && gp_code_retries(r->code, r->size, record->pcOffset, r->cc)) {
         if (at_branch == GP_WARPS_AT_BRANCH)
-            s->questions += record->pInstanceValues->value;
-        return true;
+            s->questions += value;
+        return 0;
     }
-    if (known && gp_code_retries_swap(r->code, r->size, record->pcOffset, r->cc)) {
-        /* The rounds are no measure of how much they may differ: there is one even without time. */
-        if (!s->questions && record->pInstanceValues->value)
-            s->questions = 1;
-        return true;
+    if (gp_code_retries_swap(r->code, r->size, record->pcOffset, r->cc)) {
+        s->swaps = true;
+        return 1;
     }
-    s->copies = s->copies || (known && known->op == GP_OP_LDGSTS);
-    return known && known->op == GP_OP_LDGSTS;
+    s->copies = s->copies || known->op == GP_OP_LDGSTS;
+    return known->op == GP_OP_LDGSTS ? 0 : value;
 }
 
 static bool are_of_one_function(const CUpti_SassMetrics_Data *a, const CUpti_SassMetrics_Data *b)
@@ -381,9 +389,10 @@ static void add_function(struct gp_sass_session *s, struct gp_code_reading *r, b
         const struct gp_instruction *known = NULL;
         const size_t base = base_of(c, record);
         record->functionName = function;
-        if (value->value &&
-            (base == c->count || !differs_by_itself(s, r, record, c->at_branches[base])))
-            fingerprint_add(fingerprint, hash, record->pcOffset, value->metricId, value->value);
+        const uint64_t lasting =
+            base == c->count ? value->value : lasting_value(s, r, record, c->at_branches[base]);
+        if (lasting)
+            fingerprint_add(fingerprint, hash, record->pcOffset, value->metricId, lasting);
         if (s->own)
             add_own(s, record);
         if (!value->value || base == c->count)
@@ -409,7 +418,7 @@ static void add_records(struct gp_sass_session *s, const struct gp_run *run, int
     const bool shows = code_counts_begin(run, cc, kinds_of(s->config));
     bool runs;
     s->questions = 0;
-    s->copies = false;
+    s->copies = s->swaps = false;
     for (size_t begin = 0, end; begin < count; begin = end) {
         end = end_of_function(s, begin, count, run->kernel, &runs);
         if (runs)

@@ -64,14 +64,13 @@ bool values_take_hardware(struct gp_range_collection *c, struct gp_member *m)
     return true;
 }
 
-/* Time alone changes the check counters of a launch that asks questions, and is measured again:
- * they stay those of the first one. */
-static void keep_checks(const struct gp_range_collection *c, const struct gp_member *m, double *row)
+/* Time, or its numbers, have changed more of its counts than they may: no other launch takes them.
+ */
+static bool is_outlier(const struct gp_range_collection *c, const struct gp_member *m)
 {
     const double *before = recall_find(c->recall, &m->fingerprint);
-    const size_t first = (size_t)(checks_in_row(c, row) - row);
-    if (before && m->questions)
-        memcpy(row + first, before + first, c->list.check_count * sizeof(*row));
+    return before && !m->by_work && member_depends_on_time(m) &&
+           !values_agree(c, m, before, c->list.check_count);
 }
 
 /* A launch whose check counters are not all known could be found like no other. */
@@ -82,9 +81,10 @@ static void learn_launch(struct gp_range_collection *c, const struct gp_member *
     for (size_t w = 0; w < c->list.check_count; w++)
         if (isnan(checks_in_row(c, row)[w]))
             return;
-    keep_checks(c, m, row);
+    if (is_outlier(c, m))
+        return;
     /* Time changes some counts of a launch that asks, and each run those of asynchronous copies. */
-    recall_learn(c->recall, &m->fingerprint, row, !m->questions && !m->copies);
+    recall_learn(c->recall, &m->fingerprint, row, !member_depends_on_time(m) && !m->copies);
     values_learn_hardware(c, m);
     if (m->run.when != GP_RUN_LATER) /* else that was when its fingerprint was found */
         recall_found(c->recall, &m->kind, &m->fingerprint, true);

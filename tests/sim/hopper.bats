@@ -503,6 +503,24 @@ alike() {
     [ "$(grep '"type":"launch"' "$profile" | grep -c '"recalled":0,')" -eq 2 ]
 }
 
+@test "launches that swap values of shared memory have counts of launches with as many swaps" {
+    instructions() { launches | grep -o '"smsp__inst_executed.sum":[0-9]*' | sed 's/.*://' | uniq -c | awk '{ printf "%s*%s ", $1, $2 }'; }
+    same_with_and_without "$programs/alike_linked" swap all=1 300x256 all=50 5x256 all=1 300x256
+    [ "$(instructions)" = "300*56 5*856 300*56 " ]
+    [ "$(launches | grep -c '"recalled":[12],')" -gt 590 ]
+    same_with_and_without "$programs/alike_linked" swap all=2 300x256 all=50 5x256 all=2 300x256
+    [ "$(instructions)" = "300*88 5*856 300*88 " ]
+    # Their instrumented counters are those of launches with as many, too: in the model each warp swaps in each round.
+    [ "$(launches | grep -o 'inst_executed_op_shared_atom.sum":[0-9]*' | sed 's/.*://' | uniq -c | awk '{ printf "%s*%s ", $1, $2 }')" = \
+        "300*16 5*400 300*16 " ]
+    same_with_and_without "$programs/alike_linked" swap all=50 300x256 all=54 1x256 all=50 300x256
+    [ "$(instructions)" = "300*856 1*920 300*856 " ]
+    [ "$(launches | grep -c '"recalled":1,')" -gt 590 ]
+    same_with_and_without "$programs/alike_linked" swap all=50 5x256 all=1 300x256 all=50 300x256
+    [ "$(instructions)" = "5*856 300*56 300*856 " ]
+    [ "$(launches | grep -c '"recalled":[12],')" -gt 590 ]
+}
+
 # bats test_tags=time
 @test "launches that wait at barriers in memory are alike however often they ask" {
     same_with_and_without "$programs/alike_linked" awaited 100x256

@@ -303,6 +303,9 @@ uint64_t gpusim_account(const struct gpusim_warp_op *op, const struct gpusim_mem
     case GPUSIM_OP_TRY_WAIT:
         counts->inst_control = op->count;
         return chip->issue_cycles;
+    case GPUSIM_OP_SHARED_SWAP:
+        counts->inst_memory = counts->shared_atom = op->count;
+        return chip->issue_cycles;
     case GPUSIM_OP_BARRIER:
         counts->inst_control = op->count;
         counts->barriers = op->count;

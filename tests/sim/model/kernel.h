@@ -41,7 +41,8 @@ enum gpusim_op {
     GPUSIM_OP_LOCAL_ST,
     GPUSIM_OP_SHARED_LD,
     GPUSIM_OP_SHARED_ST,
-    GPUSIM_OP_SHARED_ATOM
+    GPUSIM_OP_SHARED_ATOM,
+    GPUSIM_OP_SHARED_SWAP
 };
 
 /* One line of a kernel's text: the machine instruction, as far as the model is concerned. */
@@ -216,6 +217,18 @@ void gpusim_loop_end(struct gpusim_loop *loop);
         {                                                                                       \
             ITERATION;                                                                          \
             gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TRY_WAIT), 1, true);                           \
+        }                                                                                       \
+        while (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_RETRY), ++gpusim_asked_ < gpusim_times_)) \
+            ;                                                                                   \
+    } while (0)
+/* A value of shared memory is swapped in that round: no other thread has come between. */
+#define TRY_SWAP(t, times)                                                                      \
+    do {                                                                                        \
+        unsigned gpusim_asked_ = 0, gpusim_times_ = (times);                                    \
+        DO(t)                                                                                   \
+        {                                                                                       \
+            ITERATION;                                                                          \
+            gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_SHARED_SWAP), 1, true);                        \
         }                                                                                       \
         while (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_RETRY), ++gpusim_asked_ < gpusim_times_)) \
             ;                                                                                   \

@@ -4,8 +4,9 @@
  * puts the elements into other memory and frees theirs; from `staged` on it is scale_staged that is
  * launched, from `awaited` on scale_awaited, from `turns` on scale_asking; from `until` on
  * add_until, which adds 1 to elements below 80 and up to 63 more, by the lane; from `ever` on to
- * all there are. From `sum` on it is vector_add_float of the elements and others, from `twice` on
- * of the elements and themselves. `ahead` leaves out the first eight elements that are there,
+ * all there are; from `swap` on swap_some, which swaps as often as an element says; `all=X` puts X
+ * into all elements. From `sum` on it is vector_add_float of the elements and others, from `twice`
+ * on of the elements and themselves. `ahead` leaves out the first eight elements that are there,
  * `more` puts 2 into the first one, `carveout` has the kernel share its L1 with shared memory in
  * another way. A last argument `kill` ends the process before anything of it can be recorded;
  * `fork` makes a child that waits for a signal, or for the end of its parent; `wait` says so, and
@@ -104,6 +105,17 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[i], "ahead") == 0) {
             numbers += SECTOR;
+            continue;
+        }
+        if (strcmp(argv[i], "swap") == 0) {
+            name = "swap_some";
+            continue;
+        }
+        if (strncmp(argv[i], "all=", 4) == 0) {
+            const float value = strtof(argv[i] + 4, NULL);
+            unsigned word;
+            memcpy(&word, &value, sizeof(word));
+            MUST(gpu.MemsetD32(numbers, word, THREADS));
             continue;
         }
         if (strcmp(argv[i], "more") == 0) {

@@ -40,6 +40,7 @@ static inline void *snippets_image_with(unsigned globals_count, size_t *bytes)
         {"scale_awaited", 10, 0, 0},
         {"scale_asking", 10, 0, 0},
         {"add_until", 10, 0, 0},
+        {"swap_some", 10, 0, 0},
         {"_Z19ncclDevKernel_ScalePffj", 10, 0, 0},
         {"global_state", 10, 0, 0},
         {"arena_update", 10, 0, 0},
