@@ -48,11 +48,13 @@ static void note_early(struct gp_timed_context *c, struct gp_timed_launch *l)
     }
 }
 
-/* The least time of two events with nothing between them is part of each time. */
+/* The least time of two events with nothing between them is part of each time. Another thread's
+ * launch may stand between them. */
 static double read_ms(struct gp_timed_context *c, const struct gp_timed_launch *l)
 {
     float empty, all;
-    if (l->has_before && gp_cuda.cuEventElapsedTime(&empty, l->before, l->start) == CUDA_SUCCESS &&
+    if (l->has_before && !l->shared &&
+        gp_cuda.cuEventElapsedTime(&empty, l->before, l->start) == CUDA_SUCCESS &&
         (c->empty_ms == 0 || empty < c->empty_ms))
         c->empty_ms = empty;
     if (gp_cuda.cuEventElapsedTime(&all, l->start, l->end) != CUDA_SUCCESS)
