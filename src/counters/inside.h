@@ -170,6 +170,10 @@ void recall_differed_by_chance(struct gp_recall *r, const struct gp_launch_kind 
 /* A launch that was assumed to be like the others was, as the hardware says, or was not: then no
  * more of the kind are assumed. */
 void recall_assumed(struct gp_recall *r, const struct gp_launch_kind *kind, bool confirmed);
+/* A launch with that fingerprint is not as the one that was measured. True where its counters are
+ * not to be learned: not too many in a row were not. And one that is. */
+bool recall_is_outlier(struct gp_recall *r, const struct gp_fingerprint *f);
+void recall_agreed(struct gp_recall *r, const struct gp_fingerprint *f);
 /* A launch was assumed to be like the others in a bundle, and is not. Where that happens often no
  * more of the kind are assumed. */
 void recall_assumed_wrongly(struct gp_recall *r, const struct gp_launch_kind *kind);

@@ -392,6 +392,7 @@ static void confirm(struct gp_range_collection *c, struct gp_member *m, const do
                     const struct gp_member *other)
 {
     m->like = other;
+    recall_agreed(c->recall, &m->fingerprint);
     if (m->by_work)
         recall_compared(c->recall, &m->kind, false);
     if (!other)

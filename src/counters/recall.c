@@ -34,6 +34,8 @@
 /* So many wrong assumptions of a kind, and more than one for so many right ones, are the last. */
 #define LEAST_WRONG 4
 #define RIGHT_FOR_WRONG 8
+/* Launches in a row that were not like the one that was measured: then that was the outlier. */
+#define MOST_OUTLIERS 8
 /* Launches of a kind in a row that were new: then they are not compared any more. */
 #define MOST_NEW 4
 /* Launches remembered; when there are more all are forgotten. */
@@ -42,7 +44,8 @@
 struct entry {
     struct gp_fingerprint fingerprint;
     uint64_t launches, next_check;
-    bool known; /* values have been measured */
+    bool known;        /* values have been measured */
+    unsigned outliers; /* launches in a row that were not like them */
     UT_hash_handle hh;
     double values[];
 };
@@ -449,6 +452,19 @@ bool recall_has_counted(const struct gp_recall *r, const struct gp_launch_kind *
     return k && k->counted;
 }
 
+bool recall_is_outlier(struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    struct entry *e = find_known(r, f);
+    return e && ++e->outliers < MOST_OUTLIERS;
+}
+
+void recall_agreed(struct gp_recall *r, const struct gp_fingerprint *f)
+{
+    struct entry *e = find_known(r, f);
+    if (e)
+        e->outliers = 0;
+}
+
 void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const double *values,
                   bool exact)
 {
@@ -460,6 +476,7 @@ void recall_learn(struct gp_recall *r, const struct gp_fingerprint *f, const dou
         recall_bar(r, f);
     memcpy(e->values, values, bytes);
     e->known = true;
+    e->outliers = 0;
 }
 
 struct gp_fingerprint fingerprint_with_work(const struct gp_fingerprint *f,

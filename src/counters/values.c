@@ -64,13 +64,14 @@ bool values_take_hardware(struct gp_range_collection *c, struct gp_member *m)
     return true;
 }
 
-/* Time, or its numbers, have changed more of its counts than they may: no other launch takes them.
- */
-static bool is_outlier(const struct gp_range_collection *c, const struct gp_member *m)
+/* Time, or its numbers, have changed more of its counts than they may: no other launch takes them,
+ * as long as others agree with the ones before it. */
+static bool is_outlier(struct gp_range_collection *c, const struct gp_member *m)
 {
     const double *before = recall_find(c->recall, &m->fingerprint);
     return before && !m->by_work && member_depends_on_time(m) &&
-           !values_agree(c, m, before, c->list.check_count);
+           !values_agree(c, m, before, c->list.check_count) &&
+           recall_is_outlier(c->recall, &m->fingerprint);
 }
 
 /* A launch whose check counters are not all known could be found like no other. */

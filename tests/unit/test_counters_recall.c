@@ -383,6 +383,22 @@ static void a_wrong_assumption_is_the_last(void **state)
 }
 
 /* A kernel that gets the length of its work: two, one after the other. */
+static void outliers_in_a_row_are_none(void **state)
+{
+    struct gp_recall *r = *state;
+    struct gp_fingerprint f = launch_of("k", 1, 5);
+    assert_false(recall_is_outlier(r, &f));
+    recall_learn(r, &f, measured, false);
+    for (unsigned i = 0; i < 7; i++)
+        assert_true(recall_is_outlier(r, &f));
+    recall_agreed(r, &f);
+    for (unsigned i = 0; i < 7; i++)
+        assert_true(recall_is_outlier(r, &f));
+    assert_false(recall_is_outlier(r, &f));
+    recall_learn(r, &f, measured, false);
+    assert_true(recall_is_outlier(r, &f));
+}
+
 static void wrong_assumptions_among_many_right_ones_go_on(void **state)
 {
     struct gp_recall *r = *state;
@@ -623,6 +639,7 @@ int main(void)
         TEST(parameters_beyond_the_last_count_as_one),
         TEST(another_kind_of_launch_begins_anew),
         TEST(a_wrong_assumption_is_the_last),
+        TEST(outliers_in_a_row_are_none),
         TEST(wrong_assumptions_among_many_right_ones_go_on),
         TEST(few_wrong_assumptions_go_on),
         TEST(launches_with_the_same_work_are_assumed_to_be_alike),
