@@ -148,7 +148,9 @@ switched_seldom() {
         GPUSIM_FAULTS=slowopen GPUPROF_REPLAY=$replay alternating 3 30
         switched_seldom 3
         [ "$(away)" -gt 0 ]
-        all_are_timed
+        # A launch that makes the pass of instrumented code in its own run has no time; there is one where the
+        # machine is slow enough.
+        [ $replay = off ] && [ "$(away)" -eq "$(said)" ] || all_are_timed
     done
 }
 
