@@ -12,6 +12,7 @@
 #include "counters/inside.h"
 
 #include "code/retries.h"
+#include "code/swaps.h"
 #include "cuda/cupti.h"
 
 #include <math.h>

@@ -147,6 +147,16 @@ __device__ static void copy_part(const unit &u, glance g, const gp_table *table,
 }
 
 template <bool SCAN>
+__device__ static void copy_unit(const unit &u, glance g, const gp_table *table, gp_answer *answer,
+                                 uint32_t round)
+{
+    if (u.tail_from - u.words_from == GP_UNIT_BYTES)
+        copy_whole<SCAN>(u, g, table, answer, round);
+    else
+        copy_part<SCAN>(u, g, table, answer, round);
+}
+
+template <bool SCAN>
 __device__ static void copy(const gp_segment *segments, uint32_t count, uint64_t begin,
                             uint64_t end, const gp_table *table, gp_answer *answer, uint32_t round)
 {
@@ -156,11 +166,7 @@ __device__ static void copy(const gp_segment *segments, uint32_t count, uint64_t
         g = glance_of(table);
     for (uint64_t number = begin + blockIdx.x; number < end; number += gridDim.x) {
         at = segment_of(segments, count, at, number);
-        unit u = unit_of(segments[at], number);
-        if (u.tail_from - u.words_from == GP_UNIT_BYTES)
-            copy_whole<SCAN>(u, g, table, answer, round);
-        else
-            copy_part<SCAN>(u, g, table, answer, round);
+        copy_unit<SCAN>(unit_of(segments[at], number), g, table, answer, round);
     }
 }
 
@@ -175,11 +181,8 @@ KERNEL gp_copy_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t u
 {
     const glance none = {};
     for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
-        unit u = unit_of(segments.of[segment_of_few(segments, count, number)], number);
-        if (u.tail_from - u.words_from == GP_UNIT_BYTES)
-            copy_whole<false>(u, none, 0, 0, 0);
-        else
-            copy_part<false>(u, none, 0, 0, 0);
+        const uint32_t at = segment_of_few(segments, count, number);
+        copy_unit<false>(unit_of(segments.of[at], number), none, 0, 0, 0);
     }
 }
 
@@ -192,10 +195,7 @@ KERNEL gp_save_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t u
     for (uint64_t number = blockIdx.x; number < units; number += gridDim.x) {
         at = segment_of(segments.of, count, at, number);
         unit u = unit_of(segments.of[at], number);
-        if (u.tail_from - u.words_from == GP_UNIT_BYTES)
-            copy_whole<false>(u, none, 0, 0, 0);
-        else
-            copy_part<false>(u, none, 0, 0, 0);
+        copy_unit<false>(u, none, 0, 0, 0);
         if (!segments.of[at].digests)
             continue;
         uint64_t sum = block_sum(hash_whole(u, u.distance));

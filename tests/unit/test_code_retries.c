@@ -1,5 +1,6 @@
 /* code/retries: branches that run as often as time has it. */
 #include "code/retries.h"
+#include "code/swaps.h"
 
 #include "code/instruction.h"
 

@@ -209,30 +209,21 @@ void gpusim_loop_end(struct gpusim_loop *loop);
         do
 #define ITERATION gpusim_loop_next(&gpusim_loop_)
 #define AGAIN(t, condition) gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_BRANCH), (condition))
-/* Asks a barrier in shared memory, which says yes after so many times. */
-#define TRY_WAIT(t, times)                                                                      \
+/* An instruction that is run again until its answer is yes, after so many times. */
+#define RETRY(t, op, times)                                                                     \
     do {                                                                                        \
         unsigned gpusim_asked_ = 0, gpusim_times_ = (times);                                    \
         DO(t)                                                                                   \
         {                                                                                       \
             ITERATION;                                                                          \
-            gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_TRY_WAIT), 1, true);                           \
+            gpusim_note(t, GPUSIM_SITE(op), 1, true);                                           \
         }                                                                                       \
         while (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_RETRY), ++gpusim_asked_ < gpusim_times_)) \
             ;                                                                                   \
     } while (0)
-/* A value of shared memory is swapped in that round: no other thread has come between. */
-#define TRY_SWAP(t, times)                                                                      \
-    do {                                                                                        \
-        unsigned gpusim_asked_ = 0, gpusim_times_ = (times);                                    \
-        DO(t)                                                                                   \
-        {                                                                                       \
-            ITERATION;                                                                          \
-            gpusim_note(t, GPUSIM_SITE(GPUSIM_OP_SHARED_SWAP), 1, true);                        \
-        }                                                                                       \
-        while (gpusim_branch(t, GPUSIM_SITE(GPUSIM_OP_RETRY), ++gpusim_asked_ < gpusim_times_)) \
-            ;                                                                                   \
-    } while (0)
+/* Asks a barrier in shared memory; and swaps a value of it until no other thread comes between. */
+#define TRY_WAIT(t, times) RETRY(t, GPUSIM_OP_TRY_WAIT, times)
+#define TRY_SWAP(t, times) RETRY(t, GPUSIM_OP_SHARED_SWAP, times)
 #define FOR(t, init, condition, step)                                                \
     for (struct gpusim_loop gpusim_loop_ __attribute__((cleanup(gpusim_loop_end))) = \
              gpusim_loop_begin(t, GPUSIM_SITE(GPUSIM_OP_CONTROL));                   \
