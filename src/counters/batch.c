@@ -314,6 +314,13 @@ static bool is_alone_in_any_case(const struct gp_member *m)
     return m->round > 0 || m->state == GP_LAUNCH_NEW;
 }
 
+/* It is taken for others, though some with the same work were not like these. In a sum with one
+ * that is taken for those it would not show that each is like the other's. */
+static bool may_be_hidden(const struct gp_member *m)
+{
+    return !m->questions && m->identity == GP_ASSUMED_IDENTITY && m->kind.by_chance;
+}
+
 /* Rows of earlier batches can be taken at once; the sum of others is judged when they are there. */
 static enum gp_share best_share_of(const struct gp_batch *b, const struct gp_share_facts *facts,
                                    unsigned at, bool may_share)
@@ -326,7 +333,9 @@ static enum gp_share best_share_of(const struct gp_batch *b, const struct gp_sha
     if (f->measured && f->complete && m->identity == GP_FOUND_IDENTITY)
         return GP_NOT_AT_ALL;
     /* The sum of launches that swap would hide one whose numbers make for more swaps. */
-    return may_share && !m->swaps && (m->run.layout || m->run.in_parts) ? GP_TOGETHER : GP_ALONE;
+    return may_share && !m->swaps && !may_be_hidden(m) && (m->run.layout || m->run.in_parts)
+               ? GP_TOGETHER
+               : GP_ALONE;
 }
 
 static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)

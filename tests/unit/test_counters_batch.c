@@ -22,7 +22,8 @@ static struct gp_batch batch;
  * case;
  * '*': it asks, so its counts depend on time; '+': and is known by its work alone;
  * '?': its fingerprint does not tell all; '~': its copy has another layout; '/': it
- * cannot share a range, unless ':' follows: its copy is in parts. */
+ * cannot share a range, unless ':' follows: its copy is in parts; '%': others with its work had
+ * other fingerprints. */
 struct row {
     const char *name, *batch;
     const char *known;  /* the fingerprints of which enough launches were measured before */
@@ -56,6 +57,10 @@ static const struct row rows[] = {
     {"one of launches that ask is smaller", SIXTEEN("X*") "X*X*", "x", SIXTEEN("a") "bb"},
     {"launches that ask are in bundles of their own", "XY*XY*XY*", "xy", "ababab"},
     {"a single one is alone", "XY*X", "xy", "a1a"},
+    {"launches whose work varies are alone: a sum would hide that one is like another", "XX%XY%X",
+     "xy", "a1a1a"},
+    {"launches of it that are compared share one", "XXx?%X", "x", "aaaa"},
+    {"and those that ask", "X*X*%X*X*%", "x", "abab"},
     {"so are those that are known by their work", "XY*Z+XY*Z+", "xyz", "abcabc"},
 };
 
@@ -115,6 +120,8 @@ static void read_batch(const struct row *row)
             m->run.layout = 0;
         else if (*at == ':')
             m->run.in_parts = true;
+        else if (*at == '%')
+            m->kind.by_chance = true;
         else
             read_launch(row, *at);
     }
