@@ -1,6 +1,7 @@
 /* Divided memory in a snapshot: the parts of it that a launch saves, and its writes, which the
  * digests show. */
 
+#include "base/mix.h"
 #include "memory/inside.h"
 
 #include <stdlib.h>
@@ -18,12 +19,12 @@
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
- * allocations are larger: of one that is verified by itself, of others, and where numbers in
- * memory, or the order of threads, may say where it writes; less than so many behind each of them
- * are not worth it. */
+ * allocations are larger: of one that is verified by itself, of others, and where writes were seen,
+ * but of launches with other sizes, or where numbers in memory, or the order of threads, may say
+ * where it writes; less than so many behind each of them are not worth it. */
 #define MOST_UNKNOWN ((uint64_t)1 << 30)
 #define MOST_WIDE ((uint64_t)256 << 20)
-#define MOST_BY_INPUT ((uint64_t)32 << 20)
+#define MOST_NEXT_TO_SEEN ((uint64_t)32 << 20)
 #define LEAST_WIDE ((uint64_t)256 << 10)
 /* Bytes of a piece behind the near part that are planned where the order of threads may say where
  * it writes: nothing would show the write of a replay there before the memory is lost. */
@@ -126,6 +127,19 @@ static void keep_addresses_of_divided(struct gp_addresses *a)
     a->count = count;
 }
 
+/* Launches are like each other where the same parameters lead to divided memory: of other writes
+ * nothing was seen. */
+static void name_launch(struct gp_addresses *a, const struct gp_reach *launch)
+{
+    a->kernel = launch->kernel;
+    a->work = launch->work;
+    a->shape = launch->shape;
+    for (unsigned i = 0; i < a->count; i++) {
+        a->work = gp_mix(a->work, a->of[i].offset);
+        a->shape = gp_mix(a->shape, a->of[i].offset);
+    }
+}
+
 /* The parts are copied, in place of the whole. */
 static bool take_room(struct gp_snapshot *s, uint64_t from, uint64_t to, CUdeviceptr digests,
                       void *data)
@@ -177,14 +191,18 @@ static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *pla
     return writes_plan(&s->learned, &s->addresses, &s->led, most ? wide_bytes(s, most) : 0, plan);
 }
 
-/* Where writes were seen their parts are known, but not where contents of memory, or the order of
- * threads, say where they are: then they lie in an array, and that may go on behind its piece. */
+/* Where writes of this work were seen their parts are known, but not where contents of memory, or
+ * the order of threads, say where they are: then they lie in an array, and that may go on behind
+ * its piece. */
 static uint64_t most_wide(const struct gp_snapshot *s, bool known)
 {
     const bool seen = writes_were_seen(&s->learned, &s->addresses);
     if (!known || !seen)
         return known || seen ? MOST_WIDE : MOST_UNKNOWN;
-    return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ? MOST_BY_INPUT : 0;
+    return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ||
+                   writes_are_borrowed(&s->learned, &s->addresses)
+               ? MOST_NEXT_TO_SEEN
+               : 0;
 }
 
 /* Memory beside the planned parts, where the order of threads may say that a replay writes, is
@@ -194,7 +212,7 @@ static bool plan_with_guard(struct gp_snapshot *s, bool sure, bool whole)
     struct gp_addresses *a = &s->addresses;
     const bool same_parts = sure && writes_have_settled(&s->learned, a);
     a->guarded = false;
-    const bool planned = same_parts && (whole || plan_parts(s, MOST_BY_INPUT, &s->wide));
+    const bool planned = same_parts && (whole || plan_parts(s, MOST_NEXT_TO_SEEN, &s->wide));
     s->guards = planned && guard_plan(s, whole ? NULL : &s->wide);
     a->guarded = s->guards;
     return s->guards || plan_parts(s, 0, &s->plan);
@@ -221,9 +239,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     if (s->divided_count)
         s->arena.halved = true; /* the present contents take as much room as the copies */
     keep_addresses_of_divided(&s->addresses);
-    s->addresses.kernel = launch->kernel;
-    s->addresses.work = launch->work;
-    s->addresses.shape = launch->shape;
+    name_launch(&s->addresses, launch);
     s->addresses.by_input = launch->writes_by_input;
     s->addresses.by_order = launch->writes_by_order;
     s->addresses.anywhere = launch->writes_anywhere;
@@ -311,58 +327,6 @@ static bool near_will_do(const struct gp_snapshot *s, const struct gp_divided *d
     return s->near_will_do && divided_has_far(d);
 }
 
-bool held_copy_may_have_written(const struct gp_held_copy *copy, const struct gp_divided *d,
-                                uint64_t from, uint64_t to)
-{
-    for (unsigned k = 0; k < copy->addresses->count; k++) {
-        const struct gp_address *p = &copy->addresses->of[k];
-        if (p->in == d && p->value < to && from < divided_piece_end(d, p->value))
-            return true;
-    }
-    for (size_t i = 0; i < copy->segments.count; i++) {
-        const struct gp_segment *g = &copy->segments.list[i];
-        if (g->live <= from && from <= g->live + g->bytes)
-            return true;
-    }
-    return false;
-}
-
-/* Stretches of one check of which all held launches learn. */
-#define MOST_LEARNED 1024
-
-struct learning {
-    struct gp_snapshot *s;
-    unsigned left;
-};
-
-static void learn_unexpected(const struct gp_divided *d, uint64_t from, uint64_t to, void *data)
-{
-    struct learning *learning = data;
-    struct gp_snapshot *s = learning->s;
-    if (!learning->left)
-        return;
-    learning->left--;
-    guard_note_change(&s->versions, d, from, to);
-    for (size_t i = 0; i < s->versions.log_count; i++) {
-        const struct gp_held_copy *copy = s->versions.log[i];
-        if (held_copy_may_have_written(copy, d, from, to))
-            writes_learn(&s->learned, copy->addresses, d, from, to);
-    }
-}
-
-static void learn_changes(struct gp_snapshot *s, const struct gp_divided *d)
-{
-    struct learning learning = {s, MOST_LEARNED};
-    divided_each_change(s, d, learn_unexpected, &learning);
-}
-
-static void suspect_held(struct gp_snapshot *s)
-{
-    guard_blame(s);
-    for (size_t i = 0; i < s->versions.log_count; i++)
-        writes_suspect(&s->learned, s->versions.log[i]->addresses);
-}
-
 /* A write to the far part that nobody expects is found with the batch, if not before. */
 static bool check_part(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
                        struct gp_reason *why)
@@ -382,11 +346,8 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
             continue;
         if (!check_part(s, d, near_will_do(s, d), &changed, why))
             return false;
-        if (changed && d->pending) {
-            learn_changes(s, d);
-            suspect_held(s);
-            versions_spoil(s);
-        }
+        if (changed && d->pending)
+            spoil_by_check(s, d);
         divided_set_known(d, true);
     }
     return true;
@@ -414,17 +375,36 @@ struct changes {
     bool unexpected; /* outside of the plan, which whole allocations were saved instead of */
 };
 
-static bool was_saved(const struct gp_segments *saved, uint64_t from, uint64_t to)
+static const struct gp_segment *segment_around(const struct gp_segments *saved, uint64_t address)
 {
+    for (size_t i = 0; i < saved->count; i++)
+        if (address - saved->list[i].live < saved->list[i].bytes)
+            return &saved->list[i];
+    return NULL;
+}
+
+static uint64_t next_saved(const struct gp_segments *saved, uint64_t from, uint64_t to)
+{
+    for (size_t i = 0; i < saved->count; i++)
+        if (saved->list[i].live > from && saved->list[i].live < to)
+            to = saved->list[i].live;
+    return to;
+}
+
+/* Other launches of the batch may have read it as it was. False where all of it was saved. */
+static bool spoil_unsaved(struct gp_snapshot *s, uint64_t from, uint64_t to)
+{
+    bool any = false;
     while (from < to) {
-        size_t i = 0;
-        while (i < saved->count && from - saved->list[i].live >= saved->list[i].bytes)
-            i++;
-        if (i == saved->count)
-            return false;
-        from = saved->list[i].live + saved->list[i].bytes;
+        const struct gp_segment *saved = segment_around(&s->restored, from);
+        const uint64_t end =
+            saved ? saved->live + saved->bytes : next_saved(&s->restored, from, to);
+        if (!saved)
+            spoil_readers(s, from, end);
+        any = any || !saved;
+        from = end;
     }
-    return true;
+    return any;
 }
 
 /* Writes to which contents of memory led say nothing of the parameters. */
@@ -434,7 +414,7 @@ static void take_change(const struct gp_divided *d, uint64_t from, uint64_t to, 
     const bool guessed = c->s->saves_whole || c->s->saves_wide;
     if (!plan_holds(&c->s->led, d, from, to))
         writes_learn(&c->s->learned, &c->s->addresses, d, from, to);
-    c->outside = c->outside || !was_saved(&c->s->restored, from, to);
+    c->outside = spoil_unsaved(c->s, from, to) || c->outside;
     c->unexpected =
         c->unexpected || c->outside || (guessed && !plan_holds(&c->s->plan, d, from, to));
 }
@@ -472,64 +452,61 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
         writes_seen(&s->learned, &s->addresses, changes.unexpected);
     if (changes.outside && s->guards)
         writes_strayed(&s->learned, &s->addresses, s->versions.batch);
-    if (changes.outside)
-        versions_spoil(s);
     *outside = changes.outside;
     return true;
 }
 
 /* ---- held launches --------------------------------------------------------------------------- */
 
-/* Launches that run at the same time may write one unit: then its digest is right for none of them.
+/* Checks all divided memory of the launches that are held; *any becomes true where some has
+ * changed.
  */
-static bool are_in_several_streams(const struct gp_snapshot *s)
+static bool check_held(struct gp_snapshot *s, bool *any, struct gp_reason *why)
 {
-    for (size_t i = 1; i < s->versions.log_count; i++)
-        if (s->versions.log[i]->stream != s->versions.log[0]->stream)
-            return true;
-    return false;
-}
-
-bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
-{
-    bool alarm = false, any = false, failed = false;
-    if (!s->versions.log_count || s->versions.kept)
-        return true;
-    failed = !driver_worked(digests_alarm(s, &alarm), why);
-    for (size_t i = 0; i < s->versions.log_count; i++)
-        for (size_t k = 0; k < s->versions.log[i]->divided_count; k++)
-            s->versions.log[i]->divided[k]->reached = true;
-    for (size_t i = 0; i < s->versions.log_count; i++)
-        for (size_t k = 0; k < s->versions.log[i]->divided_count; k++) {
-            struct gp_divided *d = s->versions.log[i]->divided[k];
+    const struct gp_versions *v = &s->versions;
+    bool well = true;
+    for (size_t i = 0; i < v->log_count; i++)
+        for (size_t k = 0; k < v->log[i]->divided_count; k++)
+            v->log[i]->divided[k]->reached = true;
+    for (size_t i = 0; i < v->log_count; i++)
+        for (size_t k = 0; k < v->log[i]->divided_count; k++) {
+            struct gp_divided *d = v->log[i]->divided[k];
             bool changed = false;
             if (!d->reached)
                 continue;
             d->reached = false;
-            failed = failed || !divided_check(s, d, &changed, why);
-            if (failed) /* else they stay known or not: a write may be about to come */
+            well = well && divided_check(s, d, &changed, why);
+            if (!well) /* else they stay known or not: a write may be about to come */
                 divided_set_known(d, false);
             if (changed)
-                learn_changes(s, d);
+                spoil_by_check(s, d);
             divided_grew_no_more(d);
-            any = any || changed;
+            *any = *any || changed;
         }
-    if (alarm && !any && are_in_several_streams(s))
+    return well;
+}
+
+bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
+{
+    struct gp_alarm *alarms = NULL;
+    uint32_t count = 0;
+    bool any = false;
+    if (!s->versions.log_count || s->versions.kept)
+        return true;
+    const bool listed = driver_worked(digests_alarms(s, &alarms, &count), why);
+    spoil_by_alarms(s, alarms, count);
+    free(alarms);
+    const bool checked = check_held(s, &any, why);
+    /* Launches that run at the same time may write one unit: its digest is right for none. */
+    if (count && !any && !versions_are_in_order(&s->versions))
         s->versions.alarms++;
-    /* A write that nobody expected was saved by a launch behind it: where it was is not known. */
-    if (alarm && !any)
-        guard_note_alarm(&s->versions);
-    if (any)
-        suspect_held(s);
-    else if (alarm)
-        guard_blame(s);
-    if (alarm || any || failed) {
+    if (!listed || !checked) {
         versions_spoil(s);
-    } else {
+    } else if (!count && !any) {
         versions_verified(s);
         guard_kept(s);
     }
-    return !failed;
+    return listed && checked;
 }
 
 bool gp_snapshot_holds_parts(const struct gp_snapshot *s)
@@ -616,8 +593,8 @@ static bool save_units(struct gp_snapshot *s, struct gp_divided *d, uint64_t fro
     struct gp_held_copy *copy = held_copy_make(s);
     if (!copy)
         return false;
-    copy->stream = stream;
-    CUresult result = snapshot_save_few(s, &copy->segments, stream, false);
+    held_copy_note_stream(copy, stream, false);
+    CUresult result = snapshot_save_few(s, &copy->segments, copy->order, stream, false);
     if (result != CUDA_SUCCESS)
         versions_spoil(s);
     gp_snapshot_release(s, copy); /* the log has it, while launches are held */

@@ -586,10 +586,9 @@ static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, b
     struct gp_digests *g = &s->digests;
     struct stretch at = {0, 0};
     const size_t words = (d->units + 31) / 32;
-    const CUdeviceptr changed = g->answer + offsetof(struct gp_digests_answer, changed);
     CUresult result = gp_cuda.cuMemsetD32Async(g->bits, 0, words, s->own.stream);
     if (result == CUDA_SUCCESS)
-        result = gp_cuda.cuMemsetD32Async(changed, 0, 1, s->own.stream);
+        result = gp_cuda.cuMemsetD32Async(g->answer, 0, 1, s->own.stream); /* changed */
     while (result == CUDA_SUCCESS && next_stretch(d, near, &at))
         result = check_stretch(s, d, at);
     struct checking c = {d, result};
@@ -598,13 +597,13 @@ static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, b
     return c.result;
 }
 
-static CUresult fetch_check(struct gp_snapshot *s, struct gp_digests_answer *answer)
+static CUresult fetch_check(struct gp_snapshot *s, uint32_t *changed)
 {
     struct gp_digests *g = &s->digests;
     CUresult result =
-        gp_cuda.cuMemcpyDtoHAsync_v2(answer, g->answer, sizeof(*answer), s->own.stream);
+        gp_cuda.cuMemcpyDtoHAsync_v2(changed, g->answer, sizeof(*changed), s->own.stream);
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-    if (result != CUDA_SUCCESS || waited != CUDA_SUCCESS || !answer->changed)
+    if (result != CUDA_SUCCESS || waited != CUDA_SUCCESS || !*changed)
         return result != CUDA_SUCCESS ? result : waited;
     result = gp_cuda.cuMemcpyDtoHAsync_v2(
         g->host_bits, g->bits, (g->checked + 31) / 32 * sizeof(*g->host_bits), s->own.stream);
@@ -629,17 +628,16 @@ static void take_far_changes(const struct gp_snapshot *s, struct gp_divided *d)
 static bool check(struct gp_snapshot *s, struct gp_divided *d, bool near, bool *changed,
                   struct gp_reason *why)
 {
-    struct gp_digests_answer answer = {0};
+    uint32_t units = 0;
     const double began = gp_clock_seconds();
     *changed = false;
     s->digests.checked = d->units;
     if (!driver_worked(make_digests(d), why) ||
         !driver_worked(make_bits(&s->digests, s->digests.checked), why) ||
         !driver_worked(make_answer(&s->digests), why) ||
-        !driver_worked(start_check(s, d, near), why) ||
-        !driver_worked(fetch_check(s, &answer), why))
+        !driver_worked(start_check(s, d, near), why) || !driver_worked(fetch_check(s, &units), why))
         return false;
-    *changed = answer.changed != 0;
+    *changed = units != 0;
     s->digests.seconds += gp_clock_seconds() - began;
     return true;
 }
@@ -682,18 +680,31 @@ bool gp_snapshot_affords_parts(struct gp_snapshot *s)
     return s->digests.seconds <= FIRST_SECONDS + SECONDS_A_LAUNCH * (double)s->digests.launches;
 }
 
-CUresult digests_alarm(struct gp_snapshot *s, bool *alarm)
+static CUresult fetch(const struct gp_snapshot *s, void *to, size_t at, size_t bytes)
 {
-    struct gp_digests_answer answer = {0};
-    *alarm = false;
+    CUresult result =
+        gp_cuda.cuMemcpyDtoHAsync_v2(to, s->digests.answer + at, bytes, s->own.stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    return result != CUDA_SUCCESS ? result : waited;
+}
+
+CUresult digests_alarms(struct gp_snapshot *s, struct gp_alarm **list, uint32_t *count)
+{
+    const size_t at = offsetof(struct gp_digests_answer, alarms);
+    *list = NULL;
+    *count = 0;
     if (!s->digests.answer)
         return CUDA_SUCCESS;
-    CUresult result =
-        gp_cuda.cuMemcpyDtoHAsync_v2(&answer, s->digests.answer, sizeof(answer), s->own.stream);
-    CUresult cleared = gp_cuda.cuMemsetD32Async(s->digests.answer, 0, 1, s->own.stream);
-    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-    *alarm = answer.alarm != 0;
-    return result != CUDA_SUCCESS ? result : cleared != CUDA_SUCCESS ? cleared : waited;
+    CUresult result = fetch(s, count, at, sizeof(*count));
+    if (result != CUDA_SUCCESS || !*count)
+        return result;
+    result = gp_cuda.cuMemsetD32Async(s->digests.answer + at, 0, 1, s->own.stream);
+    if (result != CUDA_SUCCESS || *count > GP_MOST_ALARMS)
+        return result;
+    *list = malloc(*count * sizeof(**list));
+    return *list
+               ? fetch(s, *list, offsetof(struct gp_digests_answer, alarm), *count * sizeof(**list))
+               : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,

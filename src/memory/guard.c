@@ -115,28 +115,12 @@ bool guard_list(const struct gp_snapshot *s, struct gp_segments *list)
 
 /* ---- batches that were spoilt ---------------------------------------------------------------- */
 
-static bool is_in_guard(const struct gp_held_copy *copy, uint64_t from, uint64_t to)
+void guard_note_change(struct gp_held_copy *copy, uint64_t from, uint64_t to)
 {
-    return segments_reach(&copy->guarded, from, to - from);
+    copy->strayed = copy->strayed || segments_reach(&copy->guarded, from, to - from);
 }
 
-/* Where no launch seems to have written there, each that guards it may. */
-void guard_note_change(const struct gp_versions *v, const struct gp_divided *d, uint64_t from,
-                       uint64_t to)
-{
-    bool any = false;
-    for (size_t i = 0; i < v->log_count; i++) {
-        struct gp_held_copy *copy = v->log[i];
-        if (!held_copy_may_have_written(copy, d, from, to))
-            continue;
-        any = true;
-        copy->strayed = copy->strayed || is_in_guard(copy, from, to);
-    }
-    for (size_t i = 0; i < v->log_count && !any; i++)
-        v->log[i]->strayed = v->log[i]->strayed || is_in_guard(v->log[i], from, to);
-}
-
-void guard_note_alarm(const struct gp_versions *v)
+void guard_note_all(const struct gp_versions *v)
 {
     for (size_t i = 0; i < v->log_count; i++)
         v->log[i]->strayed = v->log[i]->guarded.count > 0;

@@ -11,6 +11,7 @@
 #include "memory/snapshot.h"
 #include "memory/work.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -435,16 +436,16 @@ bool divided_has_far(const struct gp_divided *d);
 typedef void divided_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data);
 void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,
                          divided_change *visit, void *data);
-/* *alarm becomes true where a unit was saved since the last time that was not as its digest said.
- */
-CUresult digests_alarm(struct gp_snapshot *s, bool *alarm);
+/* Counts the alarms since the last time, and lists them: for the caller to free, NULL where there
+ * are none, or more than GP_MOST_ALARMS. */
+CUresult digests_alarms(struct gp_snapshot *s, struct gp_alarm **list, uint32_t *count);
 
 /* ---- the parts of it that launches write (writes.c) ------------------------------------------ */
 
 /* Addresses of divided memory among the parameters of a launch. */
 #define GP_MOST_ADDRESSES 64
 struct gp_addresses {
-    uint64_t kernel, work, shape; /* see struct gp_reach */
+    uint64_t kernel, work, shape; /* see struct gp_reach; with these offsets */
     bool by_input, by_order, anywhere;
     bool guarded;    /* memory that a replay alone may write is, or may be (memory/guard.c) */
     uint64_t whole;  /* bytes that are saved where none is; 0: the pieces of the addresses */
@@ -527,6 +528,8 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether launches like this one, or of its shape, have shown their writes; else its pieces stand
  * for them. */
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
+/* Whether launches of other works alone have shown them. */
+bool writes_are_borrowed(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where launches of this very work have written to the same parts again and again. */
 bool writes_have_settled(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether numbers in memory, or the order of threads, may say that a launch writes elsewhere than
@@ -577,12 +580,11 @@ void cover_free(struct gp_cover *cover);
 bool guard_plan(struct gp_snapshot *s, const struct gp_plan *outer);
 /* The guard as segments, with the digests of the present contents. False when out of memory. */
 bool guard_list(const struct gp_snapshot *s, struct gp_segments *list);
-/* Memory has changed though no launch of the batch has saved it: notes the copies of launches that
- * may have written to their guard. */
-void guard_note_change(const struct gp_versions *v, const struct gp_divided *d, uint64_t from,
-                       uint64_t to);
-/* Some launch that guards memory may have written anywhere. */
-void guard_note_alarm(const struct gp_versions *v);
+/* Memory has changed, and the launch with that copy may have written it: to its guard, if that is
+ * there. */
+void guard_note_change(struct gp_held_copy *copy, uint64_t from, uint64_t to);
+/* Any launch that guards memory may have written anywhere. */
+void guard_note_all(const struct gp_versions *v);
 /* The kernels of these copies save that memory for a while. */
 void guard_blame(struct gp_snapshot *s);
 /* No memory has changed that way. */
@@ -742,6 +744,8 @@ struct gp_version {
     uint64_t saved; /* the copy */
 };
 
+/* Copies in the log of a batch with launches that may come to nothing. */
+#define GP_FEW_LOGGED 64
 struct gp_versions {
     struct gp_held_copy *
         *log; /* the copies of launches, in order, until no copy is held any more */
@@ -768,17 +772,30 @@ void held_copy_free(struct gp_held_copy *copy);
 /* The copy was made: enters it into the log, which owns it from then on. False where it has no
  * room. */
 bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy);
-/* Whether a launch whose copy this is may have written there: in the piece of one of its addresses,
- * or from a part on that it saved. */
-bool held_copy_may_have_written(const struct gp_held_copy *copy, const struct gp_divided *d,
-                                uint64_t from, uint64_t to);
 /* No copy is held any more. */
 void versions_clear(struct gp_snapshot *s);
 void versions_free(struct gp_snapshot *s);
 /* All launches in the log have written to the parts that they saved, and nowhere else. */
 void versions_verified(struct gp_snapshot *s);
-/* A launch has written memory that was not saved: no launch in the log can be replayed. */
+/* Memory has changed, and nobody knows where: no launch in the log can be replayed. */
 void versions_spoil(struct gp_snapshot *s);
+/* The order that the next launch in the log gets. */
+uint64_t versions_next_order(const struct gp_snapshot *s);
+
+/* ---- launches that cannot be replayed (spoil.c) ---------------------------------------------- */
+
+/* The copy is made in that stream (of the default ones the thread's own, when per_thread), and its
+ * launch is not waited for. */
+void held_copy_note_stream(struct gp_held_copy *copy, CUstream stream, bool per_thread);
+/* Whether the launches in the log run in its order. */
+bool versions_are_in_order(const struct gp_versions *v);
+/* The launch at hand has written that memory, and did not save it: those before it may have read
+ * it. */
+void spoil_readers(struct gp_snapshot *s, uint64_t from, uint64_t to);
+/* The last check has found changes in it; or launches that saved units have. Those that may have
+ * written them are learned from. list: NULL where there are alarms, but no list of them. */
+void spoil_by_check(struct gp_snapshot *s, const struct gp_divided *d);
+void spoil_by_alarms(struct gp_snapshot *s, struct gp_alarm *list, uint32_t count);
 
 /* Bytes of room that the present contents need, where they are not kept. */
 uint64_t versions_need(struct gp_snapshot *s);
@@ -887,11 +904,14 @@ struct gp_held_copy {
     size_t divided_count;
     struct gp_addresses *addresses;
     uint64_t order;
-    CUstream stream; /* in which the copy is made; NULL where the launch was waited for */
-    bool spoilt;     /* it must not be put in place */
-    bool strayed;    /* memory has changed that it guards, and may have written */
-    bool of_gpus;    /* other GPUs can write some of its memory */
-    bool released;   /* nobody holds it */
+    bool in_stream;    /* the copy is made in a stream; else the launch was waited for */
+    bool is_of_thread; /* in one of the thread */
+    CUstream stream;
+    pthread_t thread;
+    bool spoilt;   /* it must not be put in place */
+    bool strayed;  /* memory has changed that it guards, and may have written */
+    bool of_gpus;  /* other GPUs can write some of its memory */
+    bool released; /* nobody holds it */
 };
 
 /* ---- divided memory that a launch reaches (divide.c) ----------------------------------------- */
@@ -965,9 +985,10 @@ void units_add_work(uint64_t amounts[GP_PUT_AMOUNTS / 2], const struct gp_own_ke
 CUresult snapshot_start_units(const struct gp_own_kernel *kernel, const struct gp_segments *list,
                               CUstream stream, bool per_thread);
 
-/* Acts as snapshot_copy_few, with an alarm where divided memory was not as its digests say. */
+/* Acts as snapshot_copy_few, with an alarm where divided memory was not as its digests say.
+ * `order`: the launch's. */
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                           CUstream stream, bool per_thread);
+                           uint64_t order, CUstream stream, bool per_thread);
 
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
  * not while a snapshot is in use or holds copies. */

@@ -36,14 +36,14 @@ static unsigned blocks_for(const struct gp_own_kernel *kernel, uint64_t units)
     return units < kernel->blocks ? (unsigned)units : kernel->blocks;
 }
 
-/* Starts a kernel of few segments; the last of its arguments is not for each of them. */
+/* Starts a kernel of few segments; the last of its arguments are not for each of them. */
 static CUresult start_few(const struct gp_own_kernel *kernel, const struct gp_segments *list,
-                          CUdeviceptr answer, CUstream stream, bool per_thread)
+                          CUdeviceptr answer, uint64_t order, CUstream stream, bool per_thread)
 {
     struct gp_few_segments few = {0};
     uint32_t count = (uint32_t)list->count;
     uint64_t units = list->units;
-    void *arguments[] = {&few, &count, &units, &answer};
+    void *arguments[] = {&few, &count, &units, &answer, &order};
     if (!count)
         return CUDA_SUCCESS;
     memcpy(few.of, list->list, count * sizeof(*few.of));
@@ -54,13 +54,13 @@ static CUresult start_few(const struct gp_own_kernel *kernel, const struct gp_se
 CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments *list,
                            CUstream stream, bool per_thread)
 {
-    return start_few(&s->own.copy_few, list, 0, stream, per_thread);
+    return start_few(&s->own.copy_few, list, 0, 0, stream, per_thread);
 }
 
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                           CUstream stream, bool per_thread)
+                           uint64_t order, CUstream stream, bool per_thread)
 {
-    return start_few(&s->own.save_few, list, s->digests.answer, stream, per_thread);
+    return start_few(&s->own.save_few, list, s->digests.answer, order, stream, per_thread);
 }
 
 /* Segments from *at on, as many as one launch of a kernel takes; only those with digests, or all.

@@ -68,9 +68,10 @@ struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struc
 CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,
                               CUstream stream, bool per_thread)
 {
-    copy->stream = stream;
-    return copy->divided_count ? snapshot_save_few(s, &copy->segments, stream, per_thread)
-                               : snapshot_copy_few(s, &copy->segments, stream, per_thread);
+    held_copy_note_stream(copy, stream, per_thread);
+    return copy->divided_count
+               ? snapshot_save_few(s, &copy->segments, copy->order, stream, per_thread)
+               : snapshot_copy_few(s, &copy->segments, stream, per_thread);
 }
 
 /* The copies, to be searched where they lie. */

@@ -8,9 +8,8 @@
 
 #include <stdlib.h>
 
-/* Copies in the log. A batch that is spoilt is lost as a whole: so after one few are logged, and
- * twice as many behind each batch that was verified. */
-#define FEW_LOGGED 64
+/* Copies in the log. Much of a batch that is spoilt is lost: so after one few are logged, and twice
+ * as many behind each batch that was verified. */
 #define MOST_LOGGED 1024
 
 void held_copy_free(struct gp_held_copy *copy)
@@ -27,7 +26,7 @@ static size_t most_logged(const struct gp_snapshot *s, const struct gp_held_copy
 {
     const bool is_doubtful =
         copy->guarded.count && !writes_keep_to_parts(&s->learned, copy->addresses);
-    return is_doubtful || !s->versions.most ? FEW_LOGGED : s->versions.most;
+    return is_doubtful || !s->versions.most ? GP_FEW_LOGGED : s->versions.most;
 }
 
 bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy)
@@ -94,15 +93,20 @@ void versions_free(struct gp_snapshot *s)
 void versions_verified(struct gp_snapshot *s)
 {
     struct gp_versions *v = &s->versions;
-    const size_t most = 2 * (v->most ? v->most : FEW_LOGGED);
+    const size_t most = 2 * (v->most ? v->most : GP_FEW_LOGGED);
     v->most = most < MOST_LOGGED ? most : MOST_LOGGED;
 }
 
 void versions_spoil(struct gp_snapshot *s)
 {
-    s->versions.most = FEW_LOGGED;
+    s->versions.most = GP_FEW_LOGGED;
     for (size_t i = 0; i < s->versions.log_count; i++)
         s->versions.log[i]->spoilt = true;
+}
+
+uint64_t versions_next_order(const struct gp_snapshot *s)
+{
+    return s->versions.order + 1;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

@@ -32,10 +32,17 @@ struct gp_few_segments {
     struct gp_segment of[GP_FEW_SEGMENTS];
 };
 
-/* The kernels' answer about digests of units, which are hashes of their contents. */
+/* The kernels' answer about digests of units, which are hashes of their contents. An alarm is a
+ * unit that was not as its digest said when a launch saved it. */
+#define GP_MOST_ALARMS 4096u
+struct gp_alarm {
+    uint64_t unit;  /* its address */
+    uint64_t order; /* the launch's, in its batch */
+};
 struct gp_digests_answer {
-    uint32_t alarm;   /* not 0: a unit that was saved was not as its digest said */
     uint32_t changed; /* units that were not as their digests said, in the check at hand */
+    uint32_t alarms;  /* more than GP_MOST_ALARMS: some are not listed */
+    struct gp_alarm alarm[GP_MOST_ALARMS];
 };
 
 /* A buffer: the memory from start to before end. A pointer to its end counts as one into it. */

@@ -9,9 +9,11 @@
  * happens to write unchanged do not show: so the first part of each piece is planned in any case,
  * and the whole where the kernel has written from the same parameter on in another work alone.
  * - A large piece is planned where a launch like this one has written; and whole where most of it
- *   was written, or where numbers in memory say where a launch writes, unless some launches
- *   have written in the same parts. Where the order of threads says it, or which of them write,
- *   that is no proof, and the rest is guarded (memory/guard.c), or the whole is planned.
+ *   was written, or where numbers in memory say where a launch writes, unless some launches have
+ *   written in the same parts. Where the order of threads says it, or which of them write, that is
+ *   no proof, and the rest is guarded (memory/guard.c), or the whole is planned. A piece that is
+ *   not too large is planned whole as well where the writes have gaps, or only launches of other
+ *   works were seen.
  * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
  *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
@@ -432,6 +434,35 @@ static uint64_t written_from(const struct gp_work_writes *w, const struct gp_add
     return bytes;
 }
 
+/* Other launches than those of this very work have shown its writes. */
+static bool is_borrowed(const struct gp_work_writes *w, const struct gp_addresses *a)
+{
+    return w->work != a->work;
+}
+
+static bool have_gaps(const struct gp_work_writes *w, const struct gp_address *p)
+{
+    unsigned runs = 0;
+    for (unsigned i = 0; i < w->count; i++)
+        runs += w->runs[i].offset == p->offset;
+    return runs > 1;
+}
+
+/* Whether writes from an address on may go to all of its piece, though they were seen in less than
+ * half of it: those of launches with other sizes, and those with gaps, in which values may have
+ * been written as they were. */
+static bool may_fill_piece(const struct gp_work_writes *w, const struct gp_addresses *a,
+                           const struct gp_address *p)
+{
+    return is_borrowed(w, a) || have_gaps(w, p);
+}
+
+bool writes_are_borrowed(const struct gp_learned *l, const struct gp_addresses *a)
+{
+    const struct gp_work_writes *w = nearest(l, a);
+    return w && is_borrowed(w, a);
+}
+
 /* Where the order of threads says where launches write, those of one work say nothing of another
  * one: that is verified as well, if the kernel has few of them. */
 static bool may_settle(const struct gp_learned *l, const struct gp_work_writes *w,
@@ -440,7 +471,7 @@ static bool may_settle(const struct gp_learned *l, const struct gp_work_writes *
     const struct gp_kernel_writes *k = find_kernel(l, a->kernel);
     if (a->by_order && (!a->guarded || (k && k->seen >= MOST_VERIFIED_OF_KERNEL)))
         return false;
-    if (w->work != a->work)
+    if (is_borrowed(w, a))
         return a->by_order;
     return may_write_elsewhere(w, a) && w->seen < MOST_VERIFIED;
 }
@@ -470,7 +501,7 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
     if (writes_are_suspect(l, a))
         return false;
     if (w)
-        return !is_worth_settling(l, w, a) && (w->work == a->work || w->seen >= RIGHT_GUESSES);
+        return !is_worth_settling(l, w, a) && (!is_borrowed(w, a) || w->seen >= RIGHT_GUESSES);
     return k && k->in_pieces >= RIGHT_GUESSES && pieces_are_planned(k, a);
 }
 
@@ -510,8 +541,10 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
             continue;
         well = plan_add(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
     }
-    if (written ? written > piece / 2 || may_write_elsewhere(w, a)
-                : kernel_writes(k, p->offset) && piece <= MOST_OF_UNKNOWN)
+    const bool is_small = piece <= MOST_OF_UNKNOWN;
+    if (written ? written > piece / 2 || may_write_elsewhere(w, a) ||
+                      (is_small && may_fill_piece(w, a, p))
+                : is_small && kernel_writes(k, p->offset))
         well = well && plan_add(plan, d, p->value, end);
     return well;
 }

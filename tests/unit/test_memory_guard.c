@@ -106,41 +106,6 @@ static void all_but_the_planned_parts_is_guarded(void **state)
     free(s);
 }
 
-/* A copy that guards all of the allocation, of a launch with one address. */
-static void hold(struct gp_held_copy *copy, struct gp_addresses *a, struct gp_divided *d,
-                 uint64_t address)
-{
-    copy->addresses = a;
-    a->count = 1;
-    a->of[0] = (struct gp_address){0, address, d};
-    divided_cut(d, address);
-    assert_true(segments_add(&copy->guarded, d->start, 0, d->end - d->start, d->start));
-}
-
-static void writes_are_blamed_on_launches_that_may_have_made_them(void **state)
-{
-    (void)state;
-    struct gp_divided d = allocation(BASE);
-    struct gp_held_copy first = {0}, second = {0};
-    struct gp_held_copy *log[] = {&first, &second};
-    struct gp_addresses *of = calloc(2, sizeof(*of));
-    const struct gp_versions v = {.log = log, .log_count = 2};
-    const uint64_t middle = BASE + UNITS / 2 * (uint64_t)GP_UNIT_BYTES;
-    near_begin(&d.near, d.units);
-    hold(&first, &of[0], &d, BASE + GP_UNIT_BYTES);
-    hold(&second, &of[1], &d, middle);
-    guard_note_change(&v, &d, middle + GP_UNIT_BYTES, middle + 2 * GP_UNIT_BYTES);
-    assert_false(first.strayed);
-    assert_true(second.strayed);
-    second.strayed = false;
-    guard_note_change(&v, &d, BASE, BASE + GP_UNIT_BYTES); /* in front of all addresses */
-    assert_true(first.strayed && second.strayed);
-    segments_free(&first.guarded, false);
-    segments_free(&second.guarded, false);
-    free(d.cuts);
-    free(of);
-}
-
 static void units_that_lie_one_behind_the_other_are_one_segment(void **state)
 {
     (void)state;
@@ -186,7 +151,6 @@ int main(void)
         cmocka_unit_test(stretches_count_each_byte_once),
         cmocka_unit_test(all_but_the_planned_parts_is_guarded),
         cmocka_unit_test(little_is_not_guarded),
-        cmocka_unit_test(writes_are_blamed_on_launches_that_may_have_made_them),
         cmocka_unit_test(units_that_lie_one_behind_the_other_are_one_segment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

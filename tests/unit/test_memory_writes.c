@@ -158,6 +158,50 @@ static void test_large_pieces_do_not_stand_for_the_writes_of_new_work(void **sta
     assert_true(writes_are_known(&a->learned, &reads));
 }
 
+/* Values that are written as they were do not show. */
+static void test_a_piece_is_planned_whole_where_writes_have_gaps(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 64 * MB);
+    see(a, &l, 4 * MB, true);
+    assert_in_range(planned(a, &l), 4 * MB, 6 * MB);
+    learn(a, &l, 20 * MB, GP_UNIT_BYTES);
+    writes_seen(&a->learned, &l, true);
+    planned(a, &l);
+    assert_true(holds(a, 0, 64 * MB));
+    assert_false(holds(a, 64 * MB, 2 * MB)); /* no write from there on has gaps */
+}
+
+static void test_a_large_piece_is_not_planned_whole_for_gaps(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, GB);
+    see(a, &l, 4 * MB, true);
+    learn(a, &l, 20 * MB, GP_UNIT_BYTES);
+    writes_seen(&a->learned, &l, true);
+    assert_in_range(planned(a, &l), 4 * MB, 8 * MB);
+    assert_true(holds(a, 20 * MB, GP_UNIT_BYTES));
+}
+
+/* A launch of another size may write more of it. */
+static void test_a_piece_is_planned_whole_where_other_works_have_written(void **state)
+{
+    struct all *a = *state;
+    for (uint64_t i = 0; i < 4; i++) {
+        struct gp_addresses l =
+            launch_at(a, FIRST_WORK + i % 2, 128 * MB * i, 128 * MB * i + 64 * MB);
+        see(a, &l, 4 * MB, i == 0);
+    }
+    struct gp_addresses known = launch_at(a, FIRST_WORK, 0, 64 * MB);
+    assert_false(writes_are_borrowed(&a->learned, &known));
+    assert_in_range(planned(a, &known), 4 * MB, 6 * MB);
+    struct gp_addresses other = launch_at(a, FIRST_WORK + 9, 0, 64 * MB);
+    assert_true(writes_are_known(&a->learned, &other));
+    assert_true(writes_are_borrowed(&a->learned, &other));
+    planned(a, &other);
+    assert_true(holds(a, 0, 64 * MB));
+}
+
 static void test_parts_that_settle_are_planned_alone(void **state)
 {
     struct all *a = *state;
@@ -367,6 +411,9 @@ int main(void)
         TEST(test_parts_that_lie_nearest_are_joined),
         TEST(test_one_launch_without_changes_has_not_shown_its_writes),
         TEST(test_large_pieces_do_not_stand_for_the_writes_of_new_work),
+        TEST(test_a_piece_is_planned_whole_where_writes_have_gaps),
+        TEST(test_a_large_piece_is_not_planned_whole_for_gaps),
+        TEST(test_a_piece_is_planned_whole_where_other_works_have_written),
         TEST(test_parts_that_settle_are_planned_alone),
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),

@@ -593,11 +593,15 @@ static enum gpusim_outcome each_digest(struct gpusim_grid *grid, bool of_copy, v
 }
 
 static enum gpusim_outcome compare_digest(struct gpusim_grid *grid, const struct unit *unit,
-                                          uint64_t now, void *answer)
+                                          uint64_t now, void *data)
 {
-    (void)grid;
-    if (*unit->digest != now)
-        ((struct gp_digests_answer *)answer)->alarm = 1;
+    struct gp_digests_answer *answer = data;
+
+    if (*unit->digest == now)
+        return GPUSIM_RAN;
+    if (answer->alarms < GP_MOST_ALARMS)
+        answer->alarm[answer->alarms] = (struct gp_alarm){unit->live, param64(grid, 4)};
+    answer->alarms++;
     return GPUSIM_RAN;
 }
 
@@ -705,7 +709,7 @@ static enum gpusim_outcome pause_stream(struct gpusim_grid *grid)
 
 DEFINE_WHOLE(gp_copy, copy, 8, 4, 8, 8);
 DEFINE_WHOLE(gp_copy_few, copy_few, sizeof(struct gp_few_segments), 4, 8);
-DEFINE_WHOLE(gp_save_few, save_few, sizeof(struct gp_few_segments), 4, 8, 8);
+DEFINE_WHOLE(gp_save_few, save_few, sizeof(struct gp_few_segments), 4, 8, 8, 8);
 DEFINE_WHOLE(gp_digest_few, digest_few, sizeof(struct gp_few_segments), 4, 8);
 DEFINE_WHOLE(gp_put_right, put_right, sizeof(struct gp_few_segments), 4, 8, 8);
 DEFINE_WHOLE(gp_check_digests, check_digests, 8, 8, 8, 8, 8);
