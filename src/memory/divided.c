@@ -670,9 +670,10 @@ bool divided_check_near(struct gp_snapshot *s, struct gp_divided *d, bool *chang
     return check(s, d, true, changed, why);
 }
 
-/* Seconds that checks may take: at first, and for each launch that asks. */
+/* Seconds that checks may take: at first, and for each launch that asks, which is as many as ncu
+ * takes for one. */
 #define FIRST_SECONDS 10.0
-#define SECONDS_A_LAUNCH 0.01
+#define SECONDS_A_LAUNCH 0.1
 
 bool gp_snapshot_affords_parts(struct gp_snapshot *s)
 {

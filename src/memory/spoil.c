@@ -1,9 +1,10 @@
 /* Launches of a batch that cannot be replayed, as a unit of divided memory has changed though no
  * launch is known to have written it. The launch that did so came behind the last one that saved
- * the unit: that found it as its digest said, and saved what it wrote itself. And it came before
- * the launch, or the check, that found the change. Each launch in between may have made it, and a
- * second run would make it again; or it has read the unit as it was, of which there is no copy. All
- * others wrote nothing but memory that they saved, and find memory as it was: they can be replayed.
+ * the unit, which found it as its digest said, and saved all that it wrote itself. And it came
+ * before the launch, or the check, that found the change. Each launch in between may have made it,
+ * and a second run would make it again; or it has read the unit as it was, of which there is no
+ * copy. All others wrote nothing but memory that they saved, and find memory as it was: they can be
+ * replayed.
  *
  * Launches of several streams may run in another order than they were made: then any may have made
  * the change. */
@@ -12,14 +13,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Orders of launches, neither of which is in between. */
-struct window {
+/* The launches in between, by their orders: neither of these is one. */
+struct suspects {
     uint64_t after, before;
 };
 
-static bool is_in(const struct window *w, const struct gp_held_copy *copy)
+static bool is_in(const struct suspects *of, const struct gp_held_copy *copy)
 {
-    return copy->order > w->after && copy->order < w->before;
+    return copy->order > of->after && copy->order < of->before;
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -77,26 +78,26 @@ static uint64_t last_saved(const struct gp_versions *v, uint64_t from, uint64_t 
     return last;
 }
 
-static struct window window_of(const struct gp_versions *v, uint64_t from, uint64_t to,
-                               uint64_t order)
+static struct suspects suspects_of(const struct gp_versions *v, uint64_t from, uint64_t to,
+                                   uint64_t order)
 {
     if (!versions_are_in_order(v))
-        return (struct window){0, UINT64_MAX};
-    return (struct window){last_saved(v, from, to, order), order};
+        return (struct suspects){0, UINT64_MAX};
+    return (struct suspects){last_saved(v, from, to, order), order};
 }
 
-static void spoil_window(struct gp_snapshot *s, const struct window *w)
+static void spoil_suspects(struct gp_snapshot *s, const struct suspects *of)
 {
     s->versions.most = GP_FEW_LOGGED;
     for (size_t i = 0; i < s->versions.log_count; i++)
-        if (is_in(w, s->versions.log[i]))
+        if (is_in(of, s->versions.log[i]))
             s->versions.log[i]->spoilt = true;
 }
 
 void spoil_readers(struct gp_snapshot *s, uint64_t from, uint64_t to)
 {
-    const struct window w = window_of(&s->versions, from, to, versions_next_order(s));
-    spoil_window(s, &w);
+    const struct suspects of = suspects_of(&s->versions, from, to, versions_next_order(s));
+    spoil_suspects(s, &of);
 }
 
 /* ---- launches that may have written a change ------------------------------------------------- */
@@ -134,16 +135,16 @@ static uint64_t address_before(const struct gp_held_copy *copy, const struct cha
     return last;
 }
 
-/* Notes the launches in the window that may have written it, as their pieces say; where none do,
+/* Notes the launches in the suspects that may have written it, as their pieces say; where none do,
  * pieces end too early, and it is those with the address that lies next before it. */
-static bool note_writers(struct gp_snapshot *s, const struct window *w, const struct change *c,
+static bool note_writers(struct gp_snapshot *s, const struct suspects *of, const struct change *c,
                          uint64_t next)
 {
     const struct gp_versions *v = &s->versions;
     bool any = false;
     for (size_t i = 0; i < v->log_count; i++) {
         struct gp_held_copy *copy = v->log[i];
-        if (!is_in(w, copy) || !(next ? address_before(copy, c) == next : has_piece_of(copy, c)))
+        if (!is_in(of, copy) || !(next ? address_before(copy, c) == next : has_piece_of(copy, c)))
             continue;
         any = true;
         guard_note_change(copy, c->from, c->to);
@@ -157,20 +158,20 @@ static void spoil_writers(struct gp_snapshot *s, const struct gp_divided *d, uin
 {
     const struct gp_versions *v = &s->versions;
     const struct change c = {d, from, to};
-    const struct window w = window_of(v, from, to, order);
+    const struct suspects of = suspects_of(v, from, to, order);
     uint64_t next = 0;
     for (size_t i = 0; i < v->log_count; i++) {
-        if (!is_in(&w, v->log[i]))
+        if (!is_in(&of, v->log[i]))
             continue;
         const uint64_t before = address_before(v->log[i], &c);
         next = before > next ? before : next;
         writes_suspect(&s->learned, v->log[i]->addresses);
     }
-    if (!note_writers(s, &w, &c, 0) && !(next && note_writers(s, &w, &c, next)))
+    if (!note_writers(s, &of, &c, 0) && !(next && note_writers(s, &of, &c, next)))
         for (size_t i = 0; i < v->log_count; i++) /* any that guards it may have */
-            if (is_in(&w, v->log[i]))
+            if (is_in(&of, v->log[i]))
                 guard_note_change(v->log[i], from, to);
-    spoil_window(s, &w);
+    spoil_suspects(s, &of);
 }
 
 /* ---- checks and alarms ----------------------------------------------------------------------- */
@@ -209,7 +210,7 @@ void spoil_by_check(struct gp_snapshot *s, const struct gp_divided *d)
     guard_blame(s);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_launch_and_unit(const void *a, const void *b)
 {
     const struct gp_alarm *x = a, *y = b;
     if (x->order != y->order)
@@ -221,7 +222,7 @@ static int by_place(const void *a, const void *b)
  * forgotten says nothing of the batch. */
 static void spoil_by_listed(struct gp_snapshot *s, struct gp_alarm *list, uint32_t count)
 {
-    qsort(list, count, sizeof(*list), by_place);
+    qsort(list, count, sizeof(*list), by_launch_and_unit);
     for (uint32_t i = 0; i < count;) {
         const struct gp_alarm *first = &list[i];
         const struct gp_divided *d = divided_around(s, first->unit);

@@ -37,8 +37,9 @@
 /* Launches of a work that are verified one by one until their parts are known, and of a kernel. */
 #define MOST_VERIFIED 8
 #define MOST_VERIFIED_OF_KERNEL 256
-/* Launches of each kernel of a spoilt batch that are verified one by one; and those of a kernel
- * that are found to write elsewhere, until more are, and then as many as do not, at least. */
+/* Launches of each kernel that may have written elsewhere that are verified one by one; and those
+ * of a kernel that are found to write elsewhere, until more are, and then as many as do not, at
+ * least. */
 #define SUSPECT_LAUNCHES 8
 #define MOST_WILD 2
 /* Launches of a kernel that guard no memory, where one cannot be held or a batch was spoilt in it;

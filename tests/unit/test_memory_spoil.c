@@ -119,7 +119,7 @@ static void a_change_that_several_launches_have_saved_goes_back_to_the_first_of_
     expect(a, "--ss-");
 }
 
-static void changes_apart_have_windows_of_their_own(void **state)
+static void changes_apart_have_suspects_of_their_own(void **state)
 {
     struct all *a = *state;
     struct gp_alarm alarms[] = {{at(300), 6}, {at(104), 3}};
@@ -299,7 +299,7 @@ int main(void)
         CASE(launches_between_the_last_save_and_the_finder_are_lost),
         CASE(no_save_before_loses_all_before_the_finder),
         CASE(a_change_that_several_launches_have_saved_goes_back_to_the_first_of_them),
-        CASE(changes_apart_have_windows_of_their_own),
+        CASE(changes_apart_have_suspects_of_their_own),
         CASE(alarms_without_a_list_lose_all),
         CASE(no_alarm_loses_none),
         CASE(an_alarm_elsewhere_loses_none),
