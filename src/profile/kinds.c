@@ -10,30 +10,31 @@ bool gp_counter_is_time(const char *counter)
     return strncmp(counter, time, sizeof(time) - 1) == 0;
 }
 
-/* Its time is known, and its counters were asked for. */
-static bool is_only_timed(const struct gp_record *launch)
+/* Its time may be known all the same. */
+static bool is_passed_over(const struct gp_record *launch, bool lacks_counters)
 {
-    return launch->skipped.cause == GP_CAUSE_NOT_READ ||
-           launch->skipped.cause == GP_CAUSE_ADDED_LIMIT;
+    const enum gp_cause why = launch->skipped.cause;
+    return why == GP_CAUSE_NOT_READ || why == GP_CAUSE_ADDED_LIMIT || (why && lacks_counters);
 }
 
 struct gp_kinds gp_launch_kinds(const struct gp_record *launch)
 {
     struct gp_kinds k = {.recalled_all = launch->recalled == GP_RECALLED_ALL};
-    bool timed = false;
+    bool timed = false, lacks = false;
     /* From behind: a profile's launch has those of instrumented code first. */
     for (size_t i = launch->counter_count; i > 0 && !(k.hardware && k.instrumented); i--) {
         const struct gp_counter *c = &launch->counters[i - 1];
+        const bool is_time = gp_counter_is_time(c->name);
         if (c->absent.cause)
-            continue;
-        if (strstr(c->name, GP_INSTRUMENTED))
+            lacks = lacks || !is_time;
+        else if (strstr(c->name, GP_INSTRUMENTED))
             k.instrumented = true;
-        else if (gp_counter_is_time(c->name))
+        else if (is_time)
             timed = true;
         else
             k.hardware = true;
     }
-    k.hardware |= timed && !k.instrumented && !is_only_timed(launch);
+    k.hardware |= timed && !k.instrumented && !is_passed_over(launch, lacks);
     k.recalled = k.instrumented && launch->recalled;
     /* Some metrics need no counter. */
     k.measured =

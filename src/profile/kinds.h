@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 struct gp_kinds {
-    bool measured; /* it has a counter's value, or none was asked */
+    bool measured; /* it has a counter's value, of more than its time where more was asked */
     bool hardware; /* a value of a counter of the hardware */
     bool instrumented;
     bool recalled;     /* its instrumented values are another launch's */

@@ -60,7 +60,7 @@ struct gp_group {
     /* As in struct gp_count, the widest of all processes that have one; these are hashed. */
     uint64_t first_reading, last_reading, behind_reading, processes;
     unsigned last_process;
-    uint64_t measured;     /* launches with a counter value, or of which none was asked */
+    uint64_t measured;     /* launches with a value of more than their time, where more was asked */
     uint64_t hardware;     /* launches with a value of a counter of the hardware */
     uint64_t instrumented; /* launches with a value that instrumented code counted */
     uint64_t recalled;     /* of those, launches for which another one's values stand */
