@@ -286,9 +286,11 @@ static void any_that_guards_it_is_blamed_where_none_has_an_address_before(void *
     struct gp_held_copy *first = add(a, 96, 96, 98), *second = add(a, 200, 200, 201);
     assert_true(segments_add(&first->guarded, BASE, 0, 50 * UNIT, BASE));
     add(a, 4, 4, 5);
+    struct gp_held_copy *behind = add(a, 96, 96, 98);
+    assert_true(segments_add(&behind->guarded, BASE, 0, 50 * UNIT, BASE));
     alarm_in(a, 4, 3);
     assert_true(first->strayed);
-    assert_false(second->strayed);
+    assert_false(second->strayed || behind->strayed);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make, drop)
