@@ -30,11 +30,9 @@ enum {
     LAST_UNIFORM = 0x0bf,
     ENDCOLLECTIVE = 0x11b,
     NANOSLEEP = 0x15d,
-    SYNCS = 0x1a7,
     CGAERRBAR = 0x1aa,
     ERRBAR = 0x1ab,
     LDGDEPBAR = 0x1af,
-    LAST_SYNCS = 0x1b2,
     UTMACMDFLUSH = 0x1b7,
     UTMACCTL = 0x1b9,
     FIRST_OF_GROUPS = 0x1c5, /* of warps and of blocks */

@@ -12,9 +12,6 @@
 #define REDUX 0x1c4
 #define VIMNMX 0x048
 /* Instructions that write predicates alone. */
-#define FIRST_PLOP3 0x01c
-#define LAST_PLOP3 0x01f
-#define HSETP2 0x034
 #define FCHK 0x102
 /* Instructions of one operand: FLO, BREV, conversions, MUFU, POPC. */
 #define FIRST_OF_ONE 0x100

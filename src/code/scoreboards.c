@@ -14,10 +14,8 @@ enum {
     FIRST_OF_SURFACES = 0x193,
     LAST_OF_SURFACES = 0x1a0,
     MATCH = 0x1a1,
-    SYNCS = 0x1a7,
     LDGDEPBAR = 0x1af,
     ARRIVES = 0x1b0,
-    LAST_SYNCS = 0x1b2,
     REDUX = 0x1c4,
 };
 

@@ -13,12 +13,7 @@
 #include <string.h>
 
 enum {
-    FIRST_PLOP3 = 0x01c,
-    LAST_PLOP3 = 0x01f,
-    HSETP2 = 0x034,
-    ATOMS_CAS = 0x18d, /* and CAST.SPIN */
-    SYNCS = 0x1a7,
-    SYNCS_EXCH = 0x1b2,
+    ATOMS_CAS = 0x18d,        /* and CAST.SPIN */
     ANSWERS_IN_PREDICATE = 2, /* bits 9 to 11 of ATOMS.CAST.SPIN from 10.0 on */
 };
 
@@ -124,7 +119,7 @@ static bool retries_swap(const unsigned char *code, size_t begin, size_t swap, s
 static bool is_beside_swap(const unsigned char *code, size_t size, size_t at, int cc)
 {
     const unsigned opcode = opcode_of(code + at);
-    if (opcode == SYNCS || opcode == SYNCS_EXCH || gp_instruction_leaves(code + at, at, size, cc))
+    if (opcode == SYNCS || opcode == LAST_SYNCS || gp_instruction_leaves(code + at, at, size, cc))
         return false;
     switch (gp_instruction_decode(code + at, cc).op) {
     case GP_OP_UNKNOWN:
