@@ -314,13 +314,6 @@ static bool is_alone_in_any_case(const struct gp_member *m)
     return m->round > 0 || m->state == GP_LAUNCH_NEW;
 }
 
-/* It is taken for others, though some with the same work were not like these. In a sum with one
- * that is taken for those it would not show that each is like the other's. */
-static bool may_be_hidden(const struct gp_member *m)
-{
-    return !m->questions && m->identity == GP_ASSUMED_IDENTITY && m->kind.by_chance;
-}
-
 /* Rows of earlier batches can be taken at once; the sum of others is judged when they are there. */
 static enum gp_share best_share_of(const struct gp_batch *b, const struct gp_share_facts *facts,
                                    unsigned at, bool may_share)
@@ -333,20 +326,7 @@ static enum gp_share best_share_of(const struct gp_batch *b, const struct gp_sha
     if (f->measured && f->complete && m->identity == GP_FOUND_IDENTITY)
         return GP_NOT_AT_ALL;
     /* The sum of launches that swap would hide one whose numbers make for more swaps. */
-    return may_share && !m->swaps && !may_be_hidden(m) && (m->run.layout || m->run.in_parts)
-               ? GP_TOGETHER
-               : GP_ALONE;
-}
-
-static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
-{
-    struct gp_bundle *g = &b->bundles[number - 1];
-    if (b->bundle_count < number)
-        *g = (struct gp_bundle){.first = m->number};
-    b->bundle_count = number;
-    g->members++;
-    g->in_parts = g->in_parts || m->run.in_parts;
-    m->bundle = number;
+    return may_share && !m->swaps && (m->run.layout || m->run.in_parts) ? GP_TOGETHER : GP_ALONE;
 }
 
 /* The launches that are counted alone as long as there are so many ranges. Launches that would need
@@ -385,56 +365,114 @@ static unsigned most_together(unsigned kind)
     return kind == EXACT ? GP_MOST_TOGETHER : GP_MOST_ASKING_TOGETHER;
 }
 
-/* Ranges of bundles, and of blanks. */
-static unsigned count_shared_ranges(const struct gp_batch *b, const struct gp_share_facts *facts)
+/* Two launches that are assumed to be like two others of their kernel and shape. Each may be like
+ * the other's: the sum of a bundle would not show that. */
+static bool may_hide(const struct gp_member *m, const struct gp_member *other)
 {
-    unsigned together[BUNDLE_KINDS] = {0}, bundles = 0, blanks = 0, parts = 0;
+    return m->identity == GP_ASSUMED_IDENTITY && other->identity == GP_ASSUMED_IDENTITY &&
+           memcmp(&m->kind.shape, &other->kind.shape, sizeof(m->kind.shape)) == 0 &&
+           memcmp(&m->fingerprint, &other->fingerprint, sizeof(m->fingerprint)) != 0;
+}
+
+static bool suits(const struct gp_batch *b, const struct gp_member *m, unsigned number)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->members[i]->bundle == number && may_hide(m, b->members[i]))
+            return false;
+    return true;
+}
+
+/* The bundle for it among those from `first` on; 0: there are too many. */
+static unsigned bundle_for(const struct gp_batch *b, const struct gp_member *m, unsigned first)
+{
+    const unsigned most = most_together(bundle_kind(m));
+    for (unsigned number = first; number <= b->bundle_count; number++)
+        if (b->bundles[number - 1].members < most && suits(b, m, number))
+            return number;
+    return b->bundle_count < GP_MOST_BUNDLES ? b->bundle_count + 1 : 0;
+}
+
+static void bundle(struct gp_batch *b, struct gp_member *m, unsigned number)
+{
+    struct gp_bundle *g = &b->bundles[number - 1];
+    if (b->bundle_count < number)
+        *g = (struct gp_bundle){.first = m->number};
+    b->bundle_count = number > b->bundle_count ? number : b->bundle_count;
+    g->members++;
+    g->in_parts = g->in_parts || m->run.in_parts;
+    m->bundle = number;
+}
+
+static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts, unsigned kind)
+{
+    const unsigned first = b->bundle_count + 1;
+    for (unsigned i = 0; i < b->count; i++) {
+        struct gp_member *m = b->members[i];
+        if (!facts[i].counted || m->share != GP_TOGETHER || bundle_kind(m) != kind)
+            continue;
+        const unsigned number = bundle_for(b, m, first);
+        if (number)
+            bundle(b, m, number);
+        else
+            m->share = GP_NOT_NOW;
+    }
+}
+
+/* Forms the bundles; the number of ranges of these, and of blanks. */
+static unsigned bundle_all(struct gp_batch *b, const struct gp_share_facts *facts)
+{
+    unsigned blanks = 0, parts = 0;
+    b->bundle_count = 0;
+    for (unsigned kind = 0; kind < BUNDLE_KINDS; kind++)
+        bundle_those(b, facts, kind);
     for (unsigned i = 0; i < b->count; i++) {
         const struct gp_member *m = b->members[i];
         if (!facts[i].counted || m->share != GP_TOGETHER)
             continue;
-        together[bundle_kind(m)]++;
-        parts += m->run.in_parts;
         bool known = m->run.in_parts || facts[i].blank_known;
         for (unsigned k = 0; k < i && !known; k++)
             known = facts[k].counted && b->members[k]->share == GP_TOGETHER &&
                     b->members[k]->run.layout == m->run.layout;
         blanks += !known;
     }
-    for (unsigned kind = 0; kind < BUNDLE_KINDS; kind++)
-        bundles += (together[kind] + most_together(kind) - 1) / most_together(kind);
-    return bundles + blanks + (parts < bundles ? parts : bundles);
+    for (unsigned i = 0; i < b->bundle_count; i++)
+        parts += b->bundles[i].in_parts;
+    return b->bundle_count + blanks + parts;
 }
 
-static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts, unsigned kind)
+/* The last bundle takes the number of one that is left out. */
+static void leave_out(struct gp_batch *b, unsigned number)
 {
-    const unsigned first = b->bundle_count + 1;
-    struct gp_member *last = NULL;
-    unsigned together = 0;
-    for (unsigned i = 0; i < b->count; i++) {
-        struct gp_member *m = b->members[i];
-        if (!facts[i].counted || m->share != GP_TOGETHER || bundle_kind(m) != kind)
+    for (unsigned i = 0; i < b->count; i++)
+        if (b->members[i]->bundle == b->bundle_count)
+            b->members[i]->bundle = number;
+    b->bundles[number - 1] = b->bundles[b->bundle_count - 1];
+    b->bundle_count--;
+}
+
+/* A range for one launch is as good for it alone. */
+static void leave_out_single(struct gp_batch *b)
+{
+    for (unsigned number = b->bundle_count; number > 0; number--) {
+        if (b->bundles[number - 1].members > 1)
             continue;
-        bundle(b, m, first + together++ / most_together(kind));
-        last = m;
-    }
-    /* A range for one launch is as good for it alone. */
-    if (together % most_together(kind) == 1) {
-        last->share = GP_ALONE;
-        last->bundle = 0;
-        b->bundle_count--;
+        for (unsigned i = 0; i < b->count; i++)
+            if (b->members[i]->bundle == number) {
+                b->members[i]->share = GP_ALONE;
+                b->members[i]->bundle = 0;
+            }
+        leave_out(b, number);
     }
 }
 
 void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool may_share,
                  unsigned ranges)
 {
-    b->bundle_count = 0;
     share_all(b, facts, may_share, b->count);
-    const unsigned shared = count_shared_ranges(b, facts);
+    const unsigned shared = bundle_all(b, facts);
     share_all(b, facts, may_share, shared < ranges / 2 ? ranges - shared : (ranges + 1) / 2);
-    for (unsigned kind = 0; kind < BUNDLE_KINDS; kind++)
-        bundle_those(b, facts, kind);
+    bundle_all(b, facts);
+    leave_out_single(b);
 }
 
 bool batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)

@@ -57,10 +57,10 @@ static const struct row rows[] = {
     {"one of launches that ask is smaller", SIXTEEN("X*") "X*X*", "x", SIXTEEN("a") "bb"},
     {"launches that ask are in bundles of their own", "XY*XY*XY*", "xy", "ababab"},
     {"a single one is alone", "XY*X", "xy", "a1a"},
-    {"launches whose work varies are alone: a sum would hide that one is like another", "XX%XY%X",
-     "xy", "a1a1a"},
-    {"launches of it that are compared share one", "XXx?%X", "x", "aaaa"},
-    {"and those that ask", "X*X*%X*X*%", "x", "abab"},
+    {"launches of one shape that are taken for different ones share no range", "X%X%Y%Y%X%Y%", "xy",
+     "aabbab"},
+    {"but those that were compared do", "X%x?%Y%y?%Y%", "xy", "aabab"},
+    {"launches of other shapes fill their bundles", "X%Y%ZZX%W", "xyzw", "a1aaaa"},
     {"so are those that are known by their work", "XY*Z+XY*Z+", "xyz", "abcabc"},
 };
 
@@ -89,6 +89,8 @@ static void read_launch(const struct row *row, char at)
     const char letter = (char)(at | 0x20);
     struct gp_member *m = &members[batch.count];
     *m = (struct gp_member){.run = {.when = GP_RUN_LATER, .layout = 7},
+                            .kind = {.shape = {.kernel = (uint64_t)letter}},
+                            .fingerprint = {.kernel = (uint64_t)letter},
                             .state = GP_LAUNCH_ALIKE,
                             .identity = at == '-' || at == '.'   ? GP_NO_IDENTITY
                                         : at >= 'A' && at <= 'Z' ? GP_ASSUMED_IDENTITY
@@ -121,7 +123,7 @@ static void read_batch(const struct row *row)
         else if (*at == ':')
             m->run.in_parts = true;
         else if (*at == '%')
-            m->kind.by_chance = true;
+            m->kind.shape.kernel = 1;
         else
             read_launch(row, *at);
     }
