@@ -155,8 +155,8 @@ static void drop_all(struct gp_context *c, struct gp_reason why)
 }
 
 #define SPOILT                                                                                     \
-    GP_REASON_TEXT(NOT_COPIED, "a launch of its batch wrote to other parts of an allocation than " \
-                               "launches before it")
+    GP_REASON_TEXT(NOT_COPIED, "it, or a launch beside it, wrote to other parts of an allocation " \
+                               "than launches before")
 
 /* Why launches that reach memory of several GPUs cannot be replayed now, where there are some: that
  * is put back only while all GPUs rest. Launches of other memory do not wait for them. */
@@ -191,15 +191,16 @@ static bool any_under_way(const struct gp_context *c)
 static void verify_parts(struct gp_context *c)
 {
     struct gp_reason why = SPOILT;
-    if (!c->snapshot || !gp_snapshot_holds_parts(c->snapshot))
+    if (!c->snapshot)
         return;
-    const bool verified = gp_snapshot_verify_held(c->snapshot, &why);
+    const bool verified =
+        !gp_snapshot_holds_parts(c->snapshot) || gp_snapshot_verify_held(c->snapshot, &why);
     const bool under_way = any_under_way(c);
     for (struct gp_measurement *m = held_first(c), *next; m; m = next) {
         next = held_next(m);
         if (under_way && gp_held_copy_has_parts(m->copy))
             drop(m, AT_WORK);
-        else if (gp_held_copy_is_spoilt(m->copy))
+        else if (gp_held_copy_is_spoilt(c->snapshot, m->copy))
             drop(m, verified ? SPOILT : why);
     }
 }

@@ -186,16 +186,16 @@ KERNEL gp_copy_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t u
     }
 }
 
-__device__ static void note_alarm(gp_digests_answer *answer, uint64_t unit, uint64_t order)
+__device__ static void note_alarm(gp_digests_answer *answer, uint64_t unit, uint64_t number)
 {
     const uint32_t position = atomicAdd(&answer->alarms, 1u);
     if (position < GP_MOST_ALARMS)
-        answer->alarm[position] = gp_alarm{unit, order};
+        answer->alarm[position] = gp_alarm{unit, number};
 }
 
 /* As gp_copy_few; an alarm where a unit with a digest is not as that says. */
 KERNEL gp_save_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t units,
-                   gp_digests_answer *answer, uint64_t order)
+                   gp_digests_answer *answer, uint64_t number_of_copy)
 {
     uint32_t at = 0;
     const glance none = {};
@@ -207,7 +207,7 @@ KERNEL gp_save_few(AS_IT_IS gp_few_segments segments, uint32_t count, uint64_t u
             continue;
         uint64_t sum = block_sum(hash_whole(u, u.distance));
         if (threadIdx.x == 0 && *digest_of(segments.of[at], number) != sum)
-            note_alarm(answer, u.base, order);
+            note_alarm(answer, u.base, number_of_copy);
     }
 }
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Then launches are waited for. */
-#define MOST_ALARMS 2
+/* Batches with alarms of launches in several streams; then launches are waited for. */
+#define MOST_MIXED_BATCHES 2
 
 /* Bytes of a launch whose allocations are saved whole where its writes are only guessed: no launch
  * like it has shown them, or none can, as the order of threads says where they are, or its kernel
@@ -19,12 +19,12 @@
 #define MOST_WHOLE ((uint64_t)512 << 20)
 #define WHOLE_TIMES 8
 /* Bytes behind all addresses of a launch that are saved with the pieces there, where the
- * allocations are larger: of one that is verified by itself, of others, and where writes were seen,
- * but of launches with other sizes, or where numbers in memory, or the order of threads, may say
- * where it writes; less than so many behind each of them are not worth it. */
+ * allocations are larger: of one that is verified by itself, of others, and where numbers in
+ * memory, or the order of threads, may say where it writes; less than so many behind each of them
+ * are not worth it. */
 #define MOST_UNKNOWN ((uint64_t)1 << 30)
 #define MOST_WIDE ((uint64_t)256 << 20)
-#define MOST_NEXT_TO_SEEN ((uint64_t)32 << 20)
+#define MOST_BY_INPUT ((uint64_t)32 << 20)
 #define LEAST_WIDE ((uint64_t)256 << 10)
 /* Bytes of a piece behind the near part that are planned where the order of threads may say where
  * it writes: nothing would show the write of a replay there before the memory is lost. */
@@ -134,10 +134,11 @@ static void name_launch(struct gp_addresses *a, const struct gp_reach *launch)
     a->kernel = launch->kernel;
     a->work = launch->work;
     a->shape = launch->shape;
-    for (unsigned i = 0; i < a->count; i++) {
-        a->work = gp_mix(a->work, a->of[i].offset);
-        a->shape = gp_mix(a->shape, a->of[i].offset);
-    }
+    uint64_t offsets = 0; /* in any order */
+    for (unsigned i = 0; i < a->count; i++)
+        offsets += gp_mix(0, a->of[i].offset);
+    a->work = gp_mix(a->work, offsets);
+    a->shape = gp_mix(a->shape, offsets);
 }
 
 /* The parts are copied, in place of the whole. */
@@ -191,18 +192,14 @@ static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *pla
     return writes_plan(&s->learned, &s->addresses, &s->led, most ? wide_bytes(s, most) : 0, plan);
 }
 
-/* Where writes of this work were seen their parts are known, but not where contents of memory, or
- * the order of threads, say where they are: then they lie in an array, and that may go on behind
- * its piece. */
+/* Where writes were seen their parts are known, but not where contents of memory, or the order of
+ * threads, say where they are: then they lie in an array, and that may go on behind its piece. */
 static uint64_t most_wide(const struct gp_snapshot *s, bool known)
 {
     const bool seen = writes_were_seen(&s->learned, &s->addresses);
     if (!known || !seen)
         return known || seen ? MOST_WIDE : MOST_UNKNOWN;
-    return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ||
-                   writes_are_borrowed(&s->learned, &s->addresses)
-               ? MOST_NEXT_TO_SEEN
-               : 0;
+    return s->led.count || writes_may_be_elsewhere(&s->learned, &s->addresses) ? MOST_BY_INPUT : 0;
 }
 
 /* Memory beside the planned parts, where the order of threads may say that a replay writes, is
@@ -212,7 +209,7 @@ static bool plan_with_guard(struct gp_snapshot *s, bool sure, bool whole)
     struct gp_addresses *a = &s->addresses;
     const bool same_parts = sure && writes_have_settled(&s->learned, a);
     a->guarded = false;
-    const bool planned = same_parts && (whole || plan_parts(s, MOST_NEXT_TO_SEEN, &s->wide));
+    const bool planned = same_parts && (whole || plan_parts(s, MOST_BY_INPUT, &s->wide));
     s->guards = planned && guard_plan(s, whole ? NULL : &s->wide);
     a->guarded = s->guards;
     return s->guards || plan_parts(s, 0, &s->plan);
@@ -270,7 +267,8 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
         count_parts(s, s->divided[i]);
         s->parts_known = s->parts_known && s->divided[i]->known;
     }
-    return !known_only || !s->divided_count || (s->parts_known && s->versions.alarms < MOST_ALARMS);
+    return !known_only || !s->divided_count ||
+           (s->parts_known && s->versions.alarms < MOST_MIXED_BATCHES);
 }
 
 void divide_rest(struct gp_snapshot *s, const struct gp_reach *launch)
@@ -344,8 +342,10 @@ bool divide_check_before(struct gp_snapshot *s, struct gp_reason *why)
         bool changed;
         if (d->known && !d->pending)
             continue;
-        if (!check_part(s, d, near_will_do(s, d), &changed, why))
+        if (!check_part(s, d, near_will_do(s, d), &changed, why)) {
+            versions_spoil_all(s); /* digests may have followed a change already */
             return false;
+        }
         if (changed && d->pending)
             spoil_by_check(s, d);
         divided_set_known(d, true);
@@ -391,7 +391,8 @@ static uint64_t next_saved(const struct gp_segments *saved, uint64_t from, uint6
     return to;
 }
 
-/* Other launches of the batch may have read it as it was. False where all of it was saved. */
+/* The launch at hand has written it: others of its batch may have read the rest
+ * that it did not save as it was. False where it saved all. */
 static bool spoil_unsaved(struct gp_snapshot *s, uint64_t from, uint64_t to)
 {
     bool any = false;
@@ -440,6 +441,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
         bool changed;
         s->verified = s->verified && !near;
         if (!check_part(s, s->divided[i], near, &changed, why)) {
+            versions_spoil_all(s);
             divided_set_known(s->divided[i], false);
             return false;
         }
@@ -501,7 +503,7 @@ bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why)
     if (count && !any && !versions_are_in_order(&s->versions))
         s->versions.alarms++;
     if (!listed || !checked) {
-        versions_spoil(s);
+        versions_spoil_all(s);
     } else if (!count && !any) {
         versions_verified(s);
         guard_kept(s);
@@ -540,11 +542,6 @@ bool gp_snapshot_is_divided(const struct gp_snapshot *s)
 bool gp_held_copy_has_parts(const struct gp_held_copy *copy)
 {
     return copy->order != 0;
-}
-
-bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy)
-{
-    return copy->spoilt;
 }
 
 bool gp_held_copy_is_of_gpus(const struct gp_held_copy *copy)
@@ -594,9 +591,9 @@ static bool save_units(struct gp_snapshot *s, struct gp_divided *d, uint64_t fro
     if (!copy)
         return false;
     held_copy_note_stream(copy, stream, false);
-    CUresult result = snapshot_save_few(s, &copy->segments, copy->order, stream, false);
+    CUresult result = snapshot_save_few(s, &copy->segments, copy->number, stream, false);
     if (result != CUDA_SUCCESS)
-        versions_spoil(s);
+        versions_spoil_all(s);
     gp_snapshot_release(s, copy); /* the log has it, while launches are held */
     return true;
 }

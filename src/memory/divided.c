@@ -586,9 +586,10 @@ static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, b
     struct gp_digests *g = &s->digests;
     struct stretch at = {0, 0};
     const size_t words = (d->units + 31) / 32;
+    const CUdeviceptr changed = g->answer + offsetof(struct gp_digests_answer, changed);
     CUresult result = gp_cuda.cuMemsetD32Async(g->bits, 0, words, s->own.stream);
     if (result == CUDA_SUCCESS)
-        result = gp_cuda.cuMemsetD32Async(g->answer, 0, 1, s->own.stream); /* changed */
+        result = gp_cuda.cuMemsetD32Async(changed, 0, 1, s->own.stream);
     while (result == CUDA_SUCCESS && next_stretch(d, near, &at))
         result = check_stretch(s, d, at);
     struct checking c = {d, result};
@@ -600,8 +601,9 @@ static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, b
 static CUresult fetch_check(struct gp_snapshot *s, uint32_t *changed)
 {
     struct gp_digests *g = &s->digests;
+    const CUdeviceptr answer = g->answer + offsetof(struct gp_digests_answer, changed);
     CUresult result =
-        gp_cuda.cuMemcpyDtoHAsync_v2(changed, g->answer, sizeof(*changed), s->own.stream);
+        gp_cuda.cuMemcpyDtoHAsync_v2(changed, answer, sizeof(*changed), s->own.stream);
     CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
     if (result != CUDA_SUCCESS || waited != CUDA_SUCCESS || !*changed)
         return result != CUDA_SUCCESS ? result : waited;

@@ -122,6 +122,7 @@ struct gp_held_copy *held_copy_make(struct gp_snapshot *s)
     struct gp_held_copy *copy = calloc(1, sizeof(*copy));
     if (!copy)
         return NULL;
+    copy->number = ++s->versions.made;
     bool ok = segments_copy(&copy->segments, &s->restored) && guard_list(s, &copy->guarded) &&
               divide_note_copy(s, copy) && arena_hold(&s->arena) &&
               (!copy->divided_count || versions_enter(s, copy));

@@ -11,7 +11,6 @@
 #include "memory/snapshot.h"
 #include "memory/work.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -436,8 +435,8 @@ bool divided_has_far(const struct gp_divided *d);
 typedef void divided_change(const struct gp_divided *d, uint64_t from, uint64_t to, void *data);
 void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,
                          divided_change *visit, void *data);
-/* Counts the alarms since the last time, and lists them: for the caller to free, NULL where there
- * are none, or more than GP_MOST_ALARMS. */
+/* Counts the alarms since the last time, and lists them, for the caller to free. NULL: there are
+ * none, or more than GP_MOST_ALARMS, or the list is not to be had. */
 CUresult digests_alarms(struct gp_snapshot *s, struct gp_alarm **list, uint32_t *count);
 
 /* ---- the parts of it that launches write (writes.c) ------------------------------------------ */
@@ -475,6 +474,7 @@ struct gp_work_writes {
     uint64_t work;
     unsigned seen;    /* launches in a row whose writes are among these */
     unsigned settled; /* and in a row that have written nowhere else than those before */
+    unsigned works;   /* of a shape: works in a row whose first launches did so */
     bool grew;        /* the launch at hand has written elsewhere */
     bool lost;        /* there were too many */
     unsigned count;
@@ -528,8 +528,6 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether launches like this one, or of its shape, have shown their writes; else its pieces stand
  * for them. */
 bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a);
-/* Whether launches of other works alone have shown them. */
-bool writes_are_borrowed(const struct gp_learned *l, const struct gp_addresses *a);
 /* True where launches of this very work have written to the same parts again and again. */
 bool writes_have_settled(const struct gp_learned *l, const struct gp_addresses *a);
 /* Whether numbers in memory, or the order of threads, may say that a launch writes elsewhere than
@@ -744,6 +742,8 @@ struct gp_version {
     uint64_t saved; /* the copy */
 };
 
+/* Stretches of launches that cannot be replayed; with more the last ones are one. */
+#define GP_MOST_SPOILT 32
 /* Copies in the log of a batch with launches that may come to nothing. */
 #define GP_FEW_LOGGED 64
 struct gp_versions {
@@ -755,7 +755,11 @@ struct gp_versions {
     uint64_t batch;                       /* the number of the batch */
     const struct gp_held_copy *unchecked; /* put in place last: its guard was not checked since */
     uint64_t short_of;                    /* there was no room for so many at once; 0: as yet */
-    uint64_t order;                       /* of the last one */
+    uint64_t made;                        /* the number of the last copy */
+    struct gp_suspects {
+        uint64_t after, before;
+    } spoilt[GP_MOST_SPOILT]; /* copies with numbers in between are spoilt */
+    unsigned spoilt_count;
     struct gp_version_run *runs;
     size_t run_count;
     struct gp_version *versions;
@@ -777,18 +781,25 @@ void versions_clear(struct gp_snapshot *s);
 void versions_free(struct gp_snapshot *s);
 /* All launches in the log have written to the parts that they saved, and nowhere else. */
 void versions_verified(struct gp_snapshot *s);
-/* Memory has changed, and nobody knows where: no launch in the log can be replayed. */
-void versions_spoil(struct gp_snapshot *s);
-/* The order that the next launch in the log gets. */
-uint64_t versions_next_order(const struct gp_snapshot *s);
+/* Whether the number of the copy lies in between. */
+bool suspects_hold(const struct gp_suspects *of, const struct gp_held_copy *copy);
+/* Launches with copies of these numbers cannot be replayed. */
+void versions_spoil(struct gp_snapshot *s, struct gp_suspects those);
+/* Memory has changed, and nobody knows where: none of those so far can be. */
+void versions_spoil_all(struct gp_snapshot *s);
+/* The number that the next copy gets. */
+uint64_t versions_next_number(const struct gp_snapshot *s);
 
-/* ---- launches that cannot be replayed (spoil.c) ---------------------------------------------- */
+/* ---- the order in which launches run (stream_order.c) ---------------------------------------- */
 
 /* The copy is made in that stream (of the default ones the thread's own, when per_thread), and its
  * launch is not waited for. */
 void held_copy_note_stream(struct gp_held_copy *copy, CUstream stream, bool per_thread);
 /* Whether the launches in the log run in its order. */
 bool versions_are_in_order(const struct gp_versions *v);
+
+/* ---- launches that cannot be replayed (spoil.c) ---------------------------------------------- */
+
 /* The launch at hand has written that memory, and did not save it: those before it may have read
  * it. */
 void spoil_readers(struct gp_snapshot *s, uint64_t from, uint64_t to);
@@ -903,12 +914,12 @@ struct gp_held_copy {
     struct gp_divided **divided;
     size_t divided_count;
     struct gp_addresses *addresses;
-    uint64_t order;
+    uint64_t number;   /* of all copies */
+    uint64_t order;    /* in the log: its number; 0: it is not in it */
     bool in_stream;    /* the copy is made in a stream; else the launch was waited for */
     bool is_of_thread; /* in one of the thread */
     CUstream stream;
-    pthread_t thread;
-    bool spoilt;   /* it must not be put in place */
+    int thread;
     bool strayed;  /* memory has changed that it guards, and may have written */
     bool of_gpus;  /* other GPUs can write some of its memory */
     bool released; /* nobody holds it */
@@ -988,7 +999,7 @@ CUresult snapshot_start_units(const struct gp_own_kernel *kernel, const struct g
 /* Acts as snapshot_copy_few, with an alarm where divided memory was not as its digests say.
  * `order`: the launch's. */
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                           uint64_t order, CUstream stream, bool per_thread);
+                           uint64_t number, CUstream stream, bool per_thread);
 
 /* The list of all, whose memory a thread that runs out of memory may come to take (give_back.c);
  * not while a snapshot is in use or holds copies. */

@@ -38,12 +38,12 @@ static unsigned blocks_for(const struct gp_own_kernel *kernel, uint64_t units)
 
 /* Starts a kernel of few segments; the last of its arguments are not for each of them. */
 static CUresult start_few(const struct gp_own_kernel *kernel, const struct gp_segments *list,
-                          CUdeviceptr answer, uint64_t order, CUstream stream, bool per_thread)
+                          CUdeviceptr answer, uint64_t number, CUstream stream, bool per_thread)
 {
     struct gp_few_segments few = {0};
     uint32_t count = (uint32_t)list->count;
     uint64_t units = list->units;
-    void *arguments[] = {&few, &count, &units, &answer, &order};
+    void *arguments[] = {&few, &count, &units, &answer, &number};
     if (!count)
         return CUDA_SUCCESS;
     memcpy(few.of, list->list, count * sizeof(*few.of));
@@ -58,9 +58,9 @@ CUresult snapshot_copy_few(const struct gp_snapshot *s, const struct gp_segments
 }
 
 CUresult snapshot_save_few(const struct gp_snapshot *s, const struct gp_segments *list,
-                           uint64_t order, CUstream stream, bool per_thread)
+                           uint64_t number, CUstream stream, bool per_thread)
 {
-    return start_few(&s->own.save_few, list, s->digests.answer, order, stream, per_thread);
+    return start_few(&s->own.save_few, list, s->digests.answer, number, stream, per_thread);
 }
 
 /* Segments from *at on, as many as one launch of a kernel takes; only those with digests, or all.

@@ -65,13 +65,16 @@ struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struc
     return reserved ? held_copy_make(s) : NULL;
 }
 
-CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,
-                              CUstream stream, bool per_thread)
+CUresult gp_held_copy_make_on(struct gp_snapshot *s, struct gp_held_copy *copy, CUstream stream,
+                              bool per_thread)
 {
     held_copy_note_stream(copy, stream, per_thread);
-    return copy->divided_count
-               ? snapshot_save_few(s, &copy->segments, copy->order, stream, per_thread)
-               : snapshot_copy_few(s, &copy->segments, stream, per_thread);
+    if (!copy->divided_count)
+        return snapshot_copy_few(s, &copy->segments, stream, per_thread);
+    CUresult result = snapshot_save_few(s, &copy->segments, copy->number, stream, per_thread);
+    if (result != CUDA_SUCCESS)
+        versions_spoil_all(s); /* launches before it may need the copy */
+    return result;
 }
 
 /* The copies, to be searched where they lie. */

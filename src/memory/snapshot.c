@@ -174,7 +174,7 @@ static CUresult save_parts(struct gp_snapshot *s)
             }
             segments_note_digests(&few, g->digests);
         }
-        result = snapshot_save_few(s, &few, versions_next_order(s), s->own.stream, false);
+        result = snapshot_save_few(s, &few, versions_next_number(s), s->own.stream, false);
     }
     segments_free(&few, false);
     all->units_done = all->units;

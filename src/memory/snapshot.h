@@ -161,7 +161,7 @@ struct gp_held_copy *gp_snapshot_reserve_copy(struct gp_snapshot *s, const struc
  * where that failed, with the reason in *why, and false. Does nothing in the middle of replays. */
 bool gp_snapshot_verify_held(struct gp_snapshot *s, struct gp_reason *why);
 bool gp_held_copy_has_parts(const struct gp_held_copy *copy); /* of divided memory */
-bool gp_held_copy_is_spoilt(const struct gp_held_copy *copy);
+bool gp_held_copy_is_spoilt(const struct gp_snapshot *s, const struct gp_held_copy *copy);
 /* True where other GPUs can write some of the memory: it is replayed only while they rest. */
 bool gp_held_copy_is_of_gpus(const struct gp_held_copy *copy);
 /* True where held launches have saved parts of memory: all of them are to be replayed together, as
@@ -190,8 +190,8 @@ void gp_followed_write_ends(const struct gp_followed_write *followed);
 void gp_followed_write_done(void);
 /* Has it copied in a stream (of the default ones the thread's own, when per_thread), in front of
  * the launch, without waiting. */
-CUresult gp_held_copy_make_on(const struct gp_snapshot *s, struct gp_held_copy *copy,
-                              CUstream stream, bool per_thread);
+CUresult gp_held_copy_make_on(struct gp_snapshot *s, struct gp_held_copy *copy, CUstream stream,
+                              bool per_thread);
 /* Memory is freed of which there is no such copy. Copies that were made before may lead there;
  * where there are none it is forgotten. */
 void gp_snapshot_note_freed(struct gp_snapshot *s, CUdeviceptr address, uint64_t bytes);

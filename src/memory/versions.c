@@ -47,7 +47,7 @@ bool versions_enter(struct gp_snapshot *s, struct gp_held_copy *copy)
         if (!cover_add(&v->guarded, g->live, g->live + g->bytes))
             return false;
     }
-    copy->order = ++v->order;
+    copy->order = copy->number;
     v->log[v->log_count++] = copy;
     v->bytes += s->reached.needed;
     for (size_t i = 0; i < copy->divided_count; i++)
@@ -77,6 +77,7 @@ void versions_clear(struct gp_snapshot *s)
     v->log_count = 0;
     v->bytes = 0;
     v->guarded.count = 0;
+    v->spoilt_count = 0;
     v->batch++;
     forget_runs(v);
 }
@@ -97,16 +98,53 @@ void versions_verified(struct gp_snapshot *s)
     v->most = most < MOST_LOGGED ? most : MOST_LOGGED;
 }
 
-void versions_spoil(struct gp_snapshot *s)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-    s->versions.most = GP_FEW_LOGGED;
-    for (size_t i = 0; i < s->versions.log_count; i++)
-        s->versions.log[i]->spoilt = true;
+    return a < b ? a : b;
 }
 
-uint64_t versions_next_order(const struct gp_snapshot *s)
+bool suspects_hold(const struct gp_suspects *of, const struct gp_held_copy *copy)
 {
-    return s->versions.order + 1;
+    return copy->number > of->after && copy->number < of->before;
+}
+
+static void widen(struct gp_suspects *of, struct gp_suspects by)
+{
+    of->after = smaller(of->after, by.after);
+    of->before = of->before > by.before ? of->before : by.before;
+}
+
+void versions_spoil(struct gp_snapshot *s, struct gp_suspects those)
+{
+    struct gp_versions *v = &s->versions;
+    v->most = GP_FEW_LOGGED;
+    for (unsigned i = 0; i < v->spoilt_count; i++)
+        if (v->spoilt[i].after < those.before && those.after < v->spoilt[i].before) {
+            widen(&v->spoilt[i], those);
+            return;
+        }
+    if (v->spoilt_count < GP_MOST_SPOILT)
+        v->spoilt[v->spoilt_count++] = those;
+    else
+        widen(&v->spoilt[GP_MOST_SPOILT - 1], those);
+}
+
+void versions_spoil_all(struct gp_snapshot *s)
+{
+    versions_spoil(s, (struct gp_suspects){0, versions_next_number(s)});
+}
+
+bool gp_held_copy_is_spoilt(const struct gp_snapshot *s, const struct gp_held_copy *copy)
+{
+    for (unsigned i = 0; i < s->versions.spoilt_count; i++)
+        if (suspects_hold(&s->versions.spoilt[i], copy))
+            return true;
+    return false;
+}
+
+uint64_t versions_next_number(const struct gp_snapshot *s)
+{
+    return s->versions.made + 1;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

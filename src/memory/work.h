@@ -36,8 +36,8 @@ struct gp_few_segments {
  * unit that was not as its digest said when a launch saved it. */
 #define GP_MOST_ALARMS 4096u
 struct gp_alarm {
-    uint64_t unit;  /* its address */
-    uint64_t order; /* the launch's, in its batch */
+    uint64_t unit;   /* its address */
+    uint64_t number; /* of the launch's copy */
 };
 struct gp_digests_answer {
     uint32_t changed; /* units that were not as their digests said, in the check at hand */

@@ -12,8 +12,7 @@
  *   was written, or where numbers in memory say where a launch writes, unless some launches have
  *   written in the same parts. Where the order of threads says it, or which of them write, that is
  *   no proof, and the rest is guarded (memory/guard.c), or the whole is planned. A piece that is
- *   not too large is planned whole as well where the writes have gaps, or only launches of other
- *   works were seen.
+ *   not too large is planned whole as well where the writes have gaps.
  * - Of a kernel whose code does not tell where it writes whole pieces are planned, however large: a
  *   replay may write to others of its words.
  * - A piece ends some way behind the near part, too.
@@ -34,6 +33,9 @@
  * write nothing; and launches that have written in the same parts, where numbers in memory say
  * where, until it is these. */
 #define RIGHT_GUESSES 3
+/* Works of a shape in a row that wrote nowhere else than those before, until others are taken to do
+ * so: sizes grow now and then. */
+#define WORKS_OF_SHAPE 8
 /* Launches of a work that are verified one by one until their parts are known, and of a kernel. */
 #define MOST_VERIFIED 8
 #define MOST_VERIFIED_OF_KERNEL 256
@@ -280,6 +282,7 @@ void writes_seen(struct gp_learned *l, const struct gp_addresses *a, bool unexpe
     struct gp_kernel_writes *k = make_all(l, a, &shape, &w);
     if (shape) {
         shape->seen = unexpected ? 1 : shape->seen + 1;
+        shape->works = shape->grew ? 0 : shape->works + (w && w->seen == 0);
         settle(shape);
     }
     if (w) {
@@ -441,27 +444,13 @@ static bool is_borrowed(const struct gp_work_writes *w, const struct gp_addresse
     return w->work != a->work;
 }
 
+/* Values that are written as they were do not show. */
 static bool have_gaps(const struct gp_work_writes *w, const struct gp_address *p)
 {
     unsigned runs = 0;
     for (unsigned i = 0; i < w->count; i++)
         runs += w->runs[i].offset == p->offset;
     return runs > 1;
-}
-
-/* Whether writes from an address on may go to all of its piece, though they were seen in less than
- * half of it: those of launches with other sizes, and those with gaps, in which values may have
- * been written as they were. */
-static bool may_fill_piece(const struct gp_work_writes *w, const struct gp_addresses *a,
-                           const struct gp_address *p)
-{
-    return is_borrowed(w, a) || have_gaps(w, p);
-}
-
-bool writes_are_borrowed(const struct gp_learned *l, const struct gp_addresses *a)
-{
-    const struct gp_work_writes *w = nearest(l, a);
-    return w && is_borrowed(w, a);
 }
 
 /* Where the order of threads says where launches write, those of one work say nothing of another
@@ -502,7 +491,7 @@ bool writes_are_known(const struct gp_learned *l, const struct gp_addresses *a)
     if (writes_are_suspect(l, a))
         return false;
     if (w)
-        return !is_worth_settling(l, w, a) && (!is_borrowed(w, a) || w->seen >= RIGHT_GUESSES);
+        return !is_worth_settling(l, w, a) && (!is_borrowed(w, a) || w->works >= WORKS_OF_SHAPE);
     return k && k->in_pieces >= RIGHT_GUESSES && pieces_are_planned(k, a);
 }
 
@@ -543,8 +532,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
         well = plan_add(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
     }
     const bool is_small = piece <= MOST_OF_UNKNOWN;
-    if (written ? written > piece / 2 || may_write_elsewhere(w, a) ||
-                      (is_small && may_fill_piece(w, a, p))
+    if (written ? written > piece / 2 || may_write_elsewhere(w, a) || (is_small && have_gaps(w, p))
                 : is_small && kernel_writes(k, p->offset))
         well = well && plan_add(plan, d, p->value, end);
     return well;

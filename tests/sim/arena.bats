@@ -150,6 +150,14 @@ little=64M
     [ "$(launches | grep -c "to other parts of an allocation")" -gt 0 ]
 }
 
+# bats test_tags=long
+@test "a launch beside the log that writes to an arena by an index" {
+    # Its own memory is divided by nobody: it is lost all the same, as a replay would write there again.
+    GPUPROF_MEMORY=$little arena stray-beside
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -gt 970 ] # of 1001
+    [ "$(launches | grep -c "to other parts of an allocation")" -gt 0 ]
+}
+
 @test "launches whose output lay elsewhere at first" {
     arena moved
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 12 ]

@@ -61,15 +61,15 @@ static struct gp_held_copy *add(struct all *a, unsigned address, unsigned from, 
         (struct gp_addresses){.kernel = i + 1, .work = 100 + i, .shape = 200 + i, .count = 1};
     copy->addresses->of[0] = (struct gp_address){0, at(address), a->memory};
     divided_cut(a->memory, at(address));
-    copy->order = ++a->s.versions.order;
+    copy->order = copy->number = ++a->s.versions.made;
     if (from < to)
         assert_true(segments_add(&copy->segments, at(from), 1, (to - from) * UNIT, at(from)));
     return copy;
 }
 
-static void alarm_in(struct all *a, unsigned unit, uint64_t order)
+static void alarm_in(struct all *a, unsigned unit, uint64_t number)
 {
-    struct gp_alarm alarm = {at(unit), order};
+    struct gp_alarm alarm = {at(unit), number};
     spoil_by_alarms(&a->s, &alarm, 1);
 }
 
@@ -77,7 +77,7 @@ static void alarm_in(struct all *a, unsigned unit, uint64_t order)
 static void expect(const struct all *a, const char *wanted)
 {
     for (size_t i = 0; i < a->s.versions.log_count; i++)
-        assert_int_equal(a->copies[i].spoilt ? 's' : '-', wanted[i]);
+        assert_int_equal(gp_held_copy_is_spoilt(&a->s, &a->copies[i]) ? 's' : '-', wanted[i]);
 }
 
 static void launches_between_the_last_save_and_the_finder_are_lost(void **state)
@@ -167,6 +167,59 @@ static void launches_that_may_have_read_it_are_lost(void **state)
     add(a, 200, 200, 208);
     spoil_readers(&a->s, at(105), at(106)); /* the launch at hand has written it */
     expect(a, "-s");
+}
+
+/* It reaches no divided memory by its parameters, and may write there by an index. */
+static void launches_beside_the_log_are_lost_in_between(void **state)
+{
+    struct all *a = *state;
+    struct gp_held_copy before = {.number = ++a->s.versions.made}, between, behind;
+    add(a, 104, 104, 105);
+    between = (struct gp_held_copy){.number = ++a->s.versions.made};
+    add(a, 104, 104, 105);
+    behind = (struct gp_held_copy){.number = ++a->s.versions.made};
+    alarm_in(a, 104, 4);
+    expect(a, "--");
+    assert_true(gp_held_copy_is_spoilt(&a->s, &between));
+    assert_false(gp_held_copy_is_spoilt(&a->s, &before));
+    assert_false(gp_held_copy_is_spoilt(&a->s, &behind));
+}
+
+static void launches_behind_a_spoilt_batch_are_not_lost(void **state)
+{
+    struct all *a = *state;
+    add(a, 0, 0, 8);
+    versions_spoil_all(&a->s);
+    add(a, 0, 0, 8);
+    expect(a, "s-");
+}
+
+static void changes_beyond_the_list_lose_more_and_none_too_few(void **state)
+{
+    struct all *a = *state;
+    for (uint64_t i = 0; i < 2 * GP_MOST_SPOILT; i++)
+        versions_spoil(&a->s, (struct gp_suspects){10 * i, 10 * i + 3});
+    for (uint64_t number = 1; number <= 20 * GP_MOST_SPOILT; number++) {
+        const struct gp_held_copy copy = {.number = number};
+        const bool is_lost = number % 10 == 1 || number % 10 == 2;
+        const bool is_listed = number < 10 * (GP_MOST_SPOILT - 1);
+        assert_true(gp_held_copy_is_spoilt(&a->s, &copy) || !is_lost);
+        assert_true(!gp_held_copy_is_spoilt(&a->s, &copy) || is_lost || !is_listed);
+    }
+}
+
+/* A copy of the program stands right before the change, and wrote nothing but its own. */
+static void copies_of_the_program_are_not_blamed(void **state)
+{
+    struct all *a = *state;
+    struct gp_held_copy *stray = add(a, 96, 96, 98), *copied = add(a, 0, 103, 104);
+    copied->addresses->kernel = 0;
+    copied->addresses->count = 0;
+    add(a, 104, 104, 105);
+    assert_true(segments_add(&stray->guarded, BASE, 0, ALL_UNITS * UNIT, BASE));
+    divided_cut(a->memory, at(100));
+    alarm_in(a, 104, 3);
+    assert_true(stray->strayed);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -306,6 +359,10 @@ int main(void)
         CASE(no_alarm_loses_none),
         CASE(an_alarm_elsewhere_loses_none),
         CASE(launches_that_may_have_read_it_are_lost),
+        CASE(launches_beside_the_log_are_lost_in_between),
+        CASE(launches_behind_a_spoilt_batch_are_not_lost),
+        CASE(changes_beyond_the_list_lose_more_and_none_too_few),
+        CASE(copies_of_the_program_are_not_blamed),
         CASE(several_streams_lose_all),
         CASE(launches_that_were_waited_for_keep_the_order),
         CASE(streams_of_threads_are_several),

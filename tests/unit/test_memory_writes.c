@@ -183,23 +183,22 @@ static void test_a_large_piece_is_not_planned_whole_for_gaps(void **state)
     assert_true(holds(a, 20 * MB, GP_UNIT_BYTES));
 }
 
-/* A launch of another size may write more of it. */
-static void test_a_piece_is_planned_whole_where_other_works_have_written(void **state)
+/* A launch of another size may write more. */
+static void test_other_works_are_known_once_works_write_no_more(void **state)
 {
     struct all *a = *state;
-    for (uint64_t i = 0; i < 4; i++) {
-        struct gp_addresses l =
-            launch_at(a, FIRST_WORK + i % 2, 128 * MB * i, 128 * MB * i + 64 * MB);
-        see(a, &l, 4 * MB, i == 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        struct gp_addresses l = launch_at(a, FIRST_WORK + i, 128 * MB, 256 * MB);
+        assert_int_equal(writes_are_known(&a->learned, &l), i > 10);
+        see(a, &l, i < 2 ? 4 * MB : 8 * MB, i == 0 || i == 2);
+        see(a, &l, 4 * MB, false); /* once more says nothing of other works */
     }
-    struct gp_addresses known = launch_at(a, FIRST_WORK, 0, 64 * MB);
-    assert_false(writes_are_borrowed(&a->learned, &known));
-    assert_in_range(planned(a, &known), 4 * MB, 6 * MB);
-    struct gp_addresses other = launch_at(a, FIRST_WORK + 9, 0, 64 * MB);
-    assert_true(writes_are_known(&a->learned, &other));
-    assert_true(writes_are_borrowed(&a->learned, &other));
-    planned(a, &other);
-    assert_true(holds(a, 0, 64 * MB));
+    struct gp_addresses larger = launch_at(a, FIRST_WORK + 30, 128 * MB, 256 * MB);
+    assert_true(writes_are_known(&a->learned, &larger));
+    see(a, &larger, 9 * MB, true);
+    struct gp_addresses next = launch_at(a, FIRST_WORK + 31, 128 * MB, 256 * MB);
+    assert_false(writes_are_known(&a->learned, &next));
+    assert_true(writes_are_known(&a->learned, &larger));
 }
 
 static void test_parts_that_settle_are_planned_alone(void **state)
@@ -413,7 +412,7 @@ int main(void)
         TEST(test_large_pieces_do_not_stand_for_the_writes_of_new_work),
         TEST(test_a_piece_is_planned_whole_where_writes_have_gaps),
         TEST(test_a_large_piece_is_not_planned_whole_for_gaps),
-        TEST(test_a_piece_is_planned_whole_where_other_works_have_written),
+        TEST(test_other_works_are_known_once_works_write_no_more),
         TEST(test_parts_that_settle_are_planned_alone),
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),

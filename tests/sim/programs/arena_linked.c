@@ -8,30 +8,31 @@
  * the launches, in the case "streams" two streams have pieces of their own, in the case
  * "scatter-once" a single launch writes far away, in the case "scatter-on" each launch of a kernel
  * from some launch on, in the case "stray-word" one adds now and then to a word that others read,
- * in the case "moved" sums lie elsewhere at first, in the case "order" the order of threads says
- * where launches write, in the cases "race" and "race-behind" which of them write, in the cases
- * "whole" and "alike-whole" the same pieces are allocations, in the cases "scatter" and
- * "scatter-far" kernels write now and then far from their pieces, by numbers in memory, and in the
- * second one far behind all pieces, in the case "blocked" launches and fills stand behind a wait
- * that ends once they have returned, in the case "freed" the allocation is freed and had again, in
- * the case "short" there are several arenas, and nearly all other memory is allocated between
- * launches on them. In the cases "beside-host", "beside-other", "beside-arena" and "beside-far"
- * launches of another kernel come in between, in the cases "through-nowhere", "through-piece",
- * "through-other" and "through-arena" launches that load an address from memory: in the case
- * "through-node" one behind another, in the case "through-many" by a kernel with many addresses, in
- * the case "through-far" of memory to which the launch before has written by a number. In the cases
- * "peers" and "access" each of two GPUs has an arena that both can write, by mappings or by access
- * to the other context; in the cases "peers-copies", "peers-kernels", "peers-through" and those of
- * "access" copies and kernels of the second one write to the arena of the first, which they have
- * from parameters or from memory; in the case "peers-waits" the second one is at work when the
- * first arena is freed. In the case "graphs" launches, fills and copies are nodes of graphs; in the
- * case "graphs-busy" a function of the host takes a while in each, and nodes behind it wait for
- * that; in the case "graphs-random" they have two branches, and are made by chance. In the case
- * "random" pieces are given back and others cut there, launches begin in the middle of pieces, have
- * addresses of others from memory, and write behind all that they have written, or now and then far
- * away, by numbers in memory; the number of launches is printed, too; in the case "random-near"
- * none writes far away; in the case "random-order" the order of threads says where they write, or
- * which of them. Prints a digest of all pieces.
+ * in the case "stray-beside" from an allocation of its own, in the case "moved" sums lie elsewhere
+ * at first, in the case "order" the order of threads says where launches write, in the cases "race"
+ * and "race-behind" which of them write, in the cases "whole" and "alike-whole" the same pieces are
+ * allocations, in the cases "scatter" and "scatter-far" kernels write now and then far from their
+ * pieces, by numbers in memory, and in the second one far behind all pieces, in the case "blocked"
+ * launches and fills stand behind a wait that ends once they have returned, in the case "freed" the
+ * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
+ * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
+ * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
+ * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
+ * address from memory: in the case "through-node" one behind another, in the case "through-many" by
+ * a kernel with many addresses, in the case "through-far" of memory to which the launch before has
+ * written by a number. In the cases "peers" and "access" each of two GPUs has an arena that both
+ * can write, by mappings or by access to the other context; in the cases "peers-copies",
+ * "peers-kernels", "peers-through" and those of "access" copies and kernels of the second one write
+ * to the arena of the first, which they have from parameters or from memory; in the case
+ * "peers-waits" the second one is at work when the first arena is freed. In the case "graphs"
+ * launches, fills and copies are nodes of graphs; in the case "graphs-busy" a function of the host
+ * takes a while in each, and nodes behind it wait for that; in the case "graphs-random" they have
+ * two branches, and are made by chance. In the case "random" pieces are given back and others cut
+ * there, launches begin in the middle of pieces, have addresses of others from memory, and write
+ * behind all that they have written, or now and then far away, by numbers in memory; the number of
+ * launches is printed, too; in the case "random-near" none writes far away; in the case
+ * "random-order" the order of threads says where they write, or which of them. Prints a digest of
+ * all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -810,20 +811,22 @@ static void order_saved_behind(int times)
 }
 
 /* Words that a launch changes in each round, that others read, and to one of which a launch in
- * between adds 3 now and then, far behind its piece; then others take their part. All have other
- * counts for odd words. Prints the sum of all. */
-static void stray_word(int times)
+ * between adds 3 now and then, far behind its piece, or `beside` it: that has an allocation of its
+ * own; then others take their part. All have other counts for odd words. Prints the sum of all. */
+static void stray_word(int times, bool beside)
 {
     enum { BYTES = 48 << 20, WORDS = 64 };
-    CUdeviceptr base, index, piece, sums, zero, words, other;
+    CUdeviceptr base, apart, index, piece, sums, zero, words, other;
     unsigned n = WORDS, many = 1000, factor = 1, shift = 2;
     void *flips[] = {&words, &n}, *adds[] = {&words, &zero, &sums, &n},
          *scatters[] = {&piece, &index, &n}, *updates[] = {&other, &many, &factor, &shift};
 
     MUST(cuMemAlloc(&base, BYTES));
+    MUST(cuMemAlloc(&apart, 1 << 16));
     MUST(cuMemsetD32(base, 0, BYTES / 4));
-    index = base + (1 << 20);
-    piece = base + (2 << 20);
+    MUST(cuMemsetD32(apart, 0, (1 << 16) / 4));
+    index = beside ? apart + (1 << 15) : base + (1 << 20);
+    piece = beside ? apart : base + (2 << 20);
     sums = base + (3 << 20);
     zero = base + (4 << 20);
     other = base + (5 << 20);
@@ -831,15 +834,16 @@ static void stray_word(int times)
     MUST(cuLaunchKernel(of[gpu].flip, 1, 1, 1, WORDS, 1, 1, 0, NULL, flips, NULL));
     for (int i = 0; i < times; i++) {
         words = base + ((24 + i / 40) << 20);
-        const bool is_far = i % 40 == 39;
-        MUST(cuMemsetD32(index, is_far ? (unsigned)((words - piece) / 4) : 60, 1));
+        const int64_t to = i % 40 == 39 ? (int64_t)(words - piece) / 4 : 60;
+        MUST(cuMemsetD32(index, (uint32_t)to, 1));
         MUST(cuLaunchKernel(of[gpu].flip, 1, 1, 1, WORDS, 1, 1, 0, NULL, flips, NULL));
         MUST(cuLaunchKernel(of[gpu].add, 1, 1, 1, WORDS, 1, 1, 0, NULL, adds, NULL));
         MUST(cuLaunchKernel(of[gpu].scatter, 1, 1, 1, WORDS, 1, 1, 0, NULL, scatters, NULL));
         MUST(cuLaunchKernel(of[gpu].add, 1, 1, 1, WORDS, 1, 1, 0, NULL, adds, NULL));
         MUST(cuLaunchKernel(of[gpu].scale, 4, 1, 1, 256, 1, 1, 0, NULL, updates, NULL));
     }
-    printf("sum: %u\n", sum_of(base, BYTES / 4));
+    printf("sum: %u\n", sum_of(base, BYTES / 4) + sum_of(apart, (1 << 16) / 4));
+    MUST(cuMemFree(apart));
     MUST(cuMemFree(base));
 }
 
@@ -1326,8 +1330,8 @@ int main(int argc, char **argv)
         blocked();
     else if (!strcmp(which, "freed"))
         freed();
-    else if (!strcmp(which, "stray-word"))
-        stray_word(200);
+    else if (!strcmp(which, "stray-word") || !strcmp(which, "stray-beside"))
+        stray_word(200, !strcmp(which, "stray-beside"));
     else if (!strcmp(which, "moved"))
         moved_sums();
     else if (!strcmp(which, "scatter-once"))
