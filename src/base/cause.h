@@ -44,6 +44,12 @@ enum gp_cause gp_cause_by_word(const char *word);
  * than their words, as the call of CUPTI that failed, only with the same text. */
 bool gp_reasons_are_alike(struct gp_reason a, struct gp_reason b);
 
+/* True where the launch itself was passed over, cannot run again, or has no room: others may. */
+static inline bool gp_cause_is_of_launch(enum gp_cause cause)
+{
+    return cause > GP_CAUSE_NONE && cause <= GP_CAUSE_OVER_LIMIT;
+}
+
 /* True where the launch lacks a counter that other launches like it have. */
 static inline bool gp_cause_is_elsewhere(enum gp_cause cause)
 {

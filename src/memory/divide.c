@@ -192,6 +192,22 @@ static bool plan_parts(struct gp_snapshot *s, uint64_t most, struct gp_plan *pla
     return writes_plan(&s->learned, &s->addresses, &s->led, most ? wide_bytes(s, most) : 0, plan);
 }
 
+/* Plans the parts. With little room less of the pieces is planned of which nobody has shown more: a
+ * guess that is too small costs a launch its counters, and then its parts are known. But not where
+ * a replay alone may write. */
+static bool plan_in_room(struct gp_snapshot *s)
+{
+    struct gp_addresses *a = &s->addresses;
+    a->unknown = GP_MOST_OF_UNKNOWN;
+    bool planned = plan_parts(s, 0, &s->plan);
+    while (planned && a->unknown > GP_FIRST_PART && !a->by_order && !a->anywhere &&
+           !arena_may_have(&s->arena, &s->final.arena, GP_LEAST_BATCH * plan_bytes(&s->plan))) {
+        a->unknown /= 2;
+        planned = plan_parts(s, 0, &s->plan);
+    }
+    return planned;
+}
+
 /* Where writes were seen their parts are known, but not where contents of memory, or the order of
  * threads, say where they are: then they lie in an array, and that may go on behind its piece. */
 static uint64_t most_wide(const struct gp_snapshot *s, bool known)
@@ -247,7 +263,7 @@ bool divide(struct gp_snapshot *s, const struct gp_reach *launch, bool known_onl
     s->addresses.whole = whole ? s->reached.bytes : 0;
     s->addresses.behind = by_order && !whole ? bytes_by_order(s) : 0;
     bool plans = s->divided_count && all_noted && led_known &&
-                 !(launch->writes_anywhere && known_only) && plan_parts(s, 0, &s->plan);
+                 !(launch->writes_anywhere && known_only) && plan_in_room(s);
     const bool known = !launch->writes_anywhere && writes_are_known(&s->learned, &s->addresses);
     const bool sure = known && writes_were_seen(&s->learned, &s->addresses);
     if (plans && s->addresses.guarded)

@@ -446,9 +446,10 @@ CUresult digests_alarms(struct gp_snapshot *s, struct gp_alarm **list, uint32_t 
 struct gp_addresses {
     uint64_t kernel, work, shape; /* see struct gp_reach; with these offsets */
     bool by_input, by_order, anywhere;
-    bool guarded;    /* memory that a replay alone may write is, or may be (memory/guard.c) */
-    uint64_t whole;  /* bytes that are saved where none is; 0: the pieces of the addresses */
-    uint64_t behind; /* bytes of these that are planned behind the near part, at least */
+    bool guarded;     /* memory that a replay alone may write is, or may be (memory/guard.c) */
+    uint64_t unknown; /* bytes of a piece that are planned at most where nobody has shown more */
+    uint64_t whole;   /* bytes that are saved where none is; 0: the pieces of the addresses */
+    uint64_t behind;  /* bytes of these that are planned behind the near part, at least */
     unsigned count;
     struct gp_address {
         uint32_t offset; /* in the parameters, in bytes */
@@ -456,6 +457,10 @@ struct gp_addresses {
         struct gp_divided *in;
     } of[GP_MOST_ADDRESSES];
 };
+
+/* Bytes that are planned of each piece in any case; and of one for a launch like none before. */
+#define GP_FIRST_PART ((uint64_t)1 << 20)
+#define GP_MOST_OF_UNKNOWN ((uint64_t)128 << 20)
 
 #define GP_MOST_PARTS 256
 /* So many go with a launch that is not waited for, beside other memory. */

@@ -23,9 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PART ((uint64_t)1 << 20)
-/* Bytes that are saved of each piece for a launch like none before. */
-#define MOST_OF_UNKNOWN ((uint64_t)128 << 20)
 /* Works that are remembered; all are forgotten when there are more. */
 #define MOST_WORKS 16384
 /* Guesses in a row that were right, for a shape or for the pieces of a kernel, until launches like
@@ -412,7 +409,7 @@ bool writes_were_seen(const struct gp_learned *l, const struct gp_addresses *a)
 static uint64_t planned_end(const struct gp_addresses *a, const struct gp_address *p)
 {
     const uint64_t end = divided_piece_end(p->in, p->value);
-    const uint64_t behind = a->behind > MOST_OF_UNKNOWN ? a->behind : MOST_OF_UNKNOWN;
+    const uint64_t behind = a->behind > GP_MOST_OF_UNKNOWN ? a->behind : GP_MOST_OF_UNKNOWN;
     const uint64_t most = divided_near_end(p->in, p->value) + behind;
     return end < most ? end : most;
 }
@@ -423,7 +420,7 @@ static bool pieces_are_planned(const struct gp_kernel_writes *k, const struct gp
 {
     for (unsigned i = 0; i < a->count; i++) {
         const struct gp_address *p = &a->of[i];
-        if (kernel_writes(k, p->offset) && planned_end(a, p) - p->value > MOST_OF_UNKNOWN)
+        if (kernel_writes(k, p->offset) && planned_end(a, p) - p->value > a->unknown)
             return false;
     }
     return true;
@@ -519,7 +516,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
 {
     const struct gp_divided *d = p->in;
     const uint64_t end = planned_end(a, p), piece = end - p->value;
-    const uint64_t most = w ? FIRST_PART : MOST_OF_UNKNOWN;
+    const uint64_t most = w ? GP_FIRST_PART : a->unknown;
     const uint64_t written = w ? written_from(w, p) : 0;
     bool well = plan_add(plan, d, p->value, piece > most ? p->value + most : end) &&
                 (!least || plan_add(plan, d, p->value, p->value + least));
@@ -531,7 +528,7 @@ static bool plan_address(struct gp_plan *plan, const struct gp_work_writes *w,
             continue;
         well = plan_add(plan, d, p->value + (uint64_t)r->from, p->value + (uint64_t)r->to);
     }
-    const bool is_small = piece <= MOST_OF_UNKNOWN;
+    const bool is_small = piece <= a->unknown;
     if (written ? written > piece / 2 || may_write_elsewhere(w, a) || (is_small && have_gaps(w, p))
                 : is_small && kernel_writes(k, p->offset))
         well = well && plan_add(plan, d, p->value, end);

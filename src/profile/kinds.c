@@ -14,7 +14,8 @@ bool gp_counter_is_time(const char *counter)
 static bool is_passed_over(const struct gp_record *launch, bool lacks_counters)
 {
     const enum gp_cause why = launch->skipped.cause;
-    return why == GP_CAUSE_NOT_READ || why == GP_CAUSE_ADDED_LIMIT || (why && lacks_counters);
+    return why == GP_CAUSE_NOT_READ || why == GP_CAUSE_ADDED_LIMIT ||
+           (gp_cause_is_of_launch(why) && lacks_counters);
 }
 
 struct gp_kinds gp_launch_kinds(const struct gp_record *launch)

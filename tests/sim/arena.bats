@@ -158,6 +158,11 @@ little=64M
     [ "$(launches | grep -c "to other parts of an allocation")" -gt 0 ]
 }
 
+@test "launches on pieces that are larger than the memory for copies" {
+    GPUPROF_MEMORY=16M arena large
+    [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 40 ]
+}
+
 @test "launches whose output lay elsewhere at first" {
     arena moved
     [ "$(launches | grep -c '"smsp__inst_executed.sum":[0-9]')" -eq 12 ]

@@ -48,7 +48,8 @@ static int drop(void **state)
 /* A launch with two addresses, at these distances from the allocation's start. */
 static struct gp_addresses launch_at(struct all *a, uint64_t work, uint64_t out, uint64_t in)
 {
-    struct gp_addresses l = {.kernel = KERNEL, .shape = SHAPE, .work = work, .count = 2};
+    struct gp_addresses l = {
+        .kernel = KERNEL, .shape = SHAPE, .work = work, .unknown = GP_MOST_OF_UNKNOWN, .count = 2};
     l.of[0] = (struct gp_address){OUT, BASE + out, &a->memory};
     l.of[1] = (struct gp_address){IN, BASE + in, &a->memory};
     divided_cut(&a->memory, BASE + out);
@@ -199,6 +200,22 @@ static void test_other_works_are_known_once_works_write_no_more(void **state)
     struct gp_addresses next = launch_at(a, FIRST_WORK + 31, 128 * MB, 256 * MB);
     assert_false(writes_are_known(&a->learned, &next));
     assert_true(writes_are_known(&a->learned, &larger));
+}
+
+static void test_with_little_room_less_is_planned_of_new_work(void **state)
+{
+    struct all *a = *state;
+    struct gp_addresses l = launch_at(a, FIRST_WORK, 0, 64 * MB);
+    for (uint64_t i = 0; i < 3; i++)
+        writes_seen(&a->learned, &l, false);
+    struct gp_addresses other = launch_at(a, FIRST_WORK + 1, 0, 64 * MB);
+    other.shape = SHAPE + 1;
+    learn(a, &l, 0, MB); /* the kernel has written from there on */
+    assert_true(writes_are_known(&a->learned, &other));
+    assert_int_equal(planned(a, &other), 192 * MB);
+    other.unknown = 2 * MB;
+    assert_int_equal(planned(a, &other), 4 * MB);
+    assert_false(writes_are_known(&a->learned, &other));
 }
 
 static void test_parts_that_settle_are_planned_alone(void **state)
@@ -413,6 +430,7 @@ int main(void)
         TEST(test_a_piece_is_planned_whole_where_writes_have_gaps),
         TEST(test_a_large_piece_is_not_planned_whole_for_gaps),
         TEST(test_other_works_are_known_once_works_write_no_more),
+        TEST(test_with_little_room_less_is_planned_of_new_work),
         TEST(test_parts_that_settle_are_planned_alone),
         TEST(test_small_pieces_need_not_settle),
         TEST(test_parts_that_never_settle_are_known_after_some_launches),

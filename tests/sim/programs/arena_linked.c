@@ -8,31 +8,31 @@
  * the launches, in the case "streams" two streams have pieces of their own, in the case
  * "scatter-once" a single launch writes far away, in the case "scatter-on" each launch of a kernel
  * from some launch on, in the case "stray-word" one adds now and then to a word that others read,
- * in the case "stray-beside" from an allocation of its own, in the case "moved" sums lie elsewhere
- * at first, in the case "order" the order of threads says where launches write, in the cases "race"
- * and "race-behind" which of them write, in the cases "whole" and "alike-whole" the same pieces are
- * allocations, in the cases "scatter" and "scatter-far" kernels write now and then far from their
- * pieces, by numbers in memory, and in the second one far behind all pieces, in the case "blocked"
- * launches and fills stand behind a wait that ends once they have returned, in the case "freed" the
- * allocation is freed and had again, in the case "short" there are several arenas, and nearly all
- * other memory is allocated between launches on them. In the cases "beside-host", "beside-other",
- * "beside-arena" and "beside-far" launches of another kernel come in between, in the cases
- * "through-nowhere", "through-piece", "through-other" and "through-arena" launches that load an
- * address from memory: in the case "through-node" one behind another, in the case "through-many" by
- * a kernel with many addresses, in the case "through-far" of memory to which the launch before has
- * written by a number. In the cases "peers" and "access" each of two GPUs has an arena that both
- * can write, by mappings or by access to the other context; in the cases "peers-copies",
- * "peers-kernels", "peers-through" and those of "access" copies and kernels of the second one write
- * to the arena of the first, which they have from parameters or from memory; in the case
- * "peers-waits" the second one is at work when the first arena is freed. In the case "graphs"
- * launches, fills and copies are nodes of graphs; in the case "graphs-busy" a function of the host
- * takes a while in each, and nodes behind it wait for that; in the case "graphs-random" they have
- * two branches, and are made by chance. In the case "random" pieces are given back and others cut
- * there, launches begin in the middle of pieces, have addresses of others from memory, and write
- * behind all that they have written, or now and then far away, by numbers in memory; the number of
- * launches is printed, too; in the case "random-near" none writes far away; in the case
- * "random-order" the order of threads says where they write, or which of them. Prints a digest of
- * all pieces.
+ * in the case "stray-beside" from an allocation of its own, in the case "large" there are two large
+ * pieces, in the case "moved" sums lie elsewhere at first, in the case "order" the order of threads
+ * says where launches write, in the cases "race" and "race-behind" which of them write, in the
+ * cases "whole" and "alike-whole" the same pieces are allocations, in the cases "scatter" and
+ * "scatter-far" kernels write now and then far from their pieces, by numbers in memory, and in the
+ * second one far behind all pieces, in the case "blocked" launches and fills stand behind a wait
+ * that ends once they have returned, in the case "freed" the allocation is freed and had again, in
+ * the case "short" there are several arenas, and nearly all other memory is allocated between
+ * launches on them. In the cases "beside-host", "beside-other", "beside-arena" and "beside-far"
+ * launches of another kernel come in between, in the cases "through-nowhere", "through-piece",
+ * "through-other" and "through-arena" launches that load an address from memory: in the case
+ * "through-node" one behind another, in the case "through-many" by a kernel with many addresses, in
+ * the case "through-far" of memory to which the launch before has written by a number. In the cases
+ * "peers" and "access" each of two GPUs has an arena that both can write, by mappings or by access
+ * to the other context; in the cases "peers-copies", "peers-kernels", "peers-through" and those of
+ * "access" copies and kernels of the second one write to the arena of the first, which they have
+ * from parameters or from memory; in the case "peers-waits" the second one is at work when the
+ * first arena is freed. In the case "graphs" launches, fills and copies are nodes of graphs; in the
+ * case "graphs-busy" a function of the host takes a while in each, and nodes behind it wait for
+ * that; in the case "graphs-random" they have two branches, and are made by chance. In the case
+ * "random" pieces are given back and others cut there, launches begin in the middle of pieces, have
+ * addresses of others from memory, and write behind all that they have written, or now and then far
+ * away, by numbers in memory; the number of launches is printed, too; in the case "random-near"
+ * none writes far away; in the case "random-order" the order of threads says where they write, or
+ * which of them. Prints a digest of all pieces.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -847,6 +847,24 @@ static void stray_word(int times, bool beside)
     MUST(cuMemFree(base));
 }
 
+/* Launches on two pieces that are large beside the memory for copies. Prints the sum of all. */
+static void large_pieces(int times)
+{
+    enum { BYTES = 48 << 20 };
+    CUdeviceptr base, to;
+    unsigned n = 1000, factor = 3, shift = 1;
+    void *updates[] = {&to, &n, &factor, &shift};
+
+    MUST(cuMemAlloc(&base, BYTES));
+    MUST(cuMemsetD32(base, 1, BYTES / 4));
+    for (int i = 0; i < times; i++) {
+        to = base + ((i % 2 ? 25 : 1) << 20);
+        MUST(cuLaunchKernel(of[gpu].scale, 4, 1, 1, 256, 1, 1, 0, NULL, updates, NULL));
+    }
+    printf("sum: %u\n", sum_of(base, BYTES / 4));
+    MUST(cuMemFree(base));
+}
+
 /* Sums that lie in an allocation of their own at first, and then beside the numbers. Prints the sum
  * of all. */
 static void moved_sums(void)
@@ -1332,6 +1350,8 @@ int main(int argc, char **argv)
         freed();
     else if (!strcmp(which, "stray-word") || !strcmp(which, "stray-beside"))
         stray_word(200, !strcmp(which, "stray-beside"));
+    else if (!strcmp(which, "large"))
+        large_pieces(40);
     else if (!strcmp(which, "moved"))
         moved_sums();
     else if (!strcmp(which, "scatter-once"))
