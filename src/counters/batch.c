@@ -374,20 +374,29 @@ static bool may_hide(const struct gp_member *m, const struct gp_member *other)
            memcmp(&m->fingerprint, &other->fingerprint, sizeof(m->fingerprint)) != 0;
 }
 
-static bool suits(const struct gp_batch *b, const struct gp_member *m, unsigned number)
+/* Launches that are not to be counted may have a bundle of another round. */
+static bool is_in_bundle(const struct gp_batch *b, const struct gp_share_facts *facts, unsigned i,
+                         unsigned number)
+{
+    return facts[i].counted && b->members[i]->bundle == number;
+}
+
+static bool suits(const struct gp_batch *b, const struct gp_share_facts *facts,
+                  const struct gp_member *m, unsigned number)
 {
     for (unsigned i = 0; i < b->count; i++)
-        if (b->members[i]->bundle == number && may_hide(m, b->members[i]))
+        if (is_in_bundle(b, facts, i, number) && may_hide(m, b->members[i]))
             return false;
     return true;
 }
 
 /* The bundle for it among those from `first` on; 0: there are too many. */
-static unsigned bundle_for(const struct gp_batch *b, const struct gp_member *m, unsigned first)
+static unsigned bundle_for(const struct gp_batch *b, const struct gp_share_facts *facts,
+                           const struct gp_member *m, unsigned first)
 {
     const unsigned most = most_together(bundle_kind(m));
     for (unsigned number = first; number <= b->bundle_count; number++)
-        if (b->bundles[number - 1].members < most && suits(b, m, number))
+        if (b->bundles[number - 1].members < most && suits(b, facts, m, number))
             return number;
     return b->bundle_count < GP_MOST_BUNDLES ? b->bundle_count + 1 : 0;
 }
@@ -410,7 +419,7 @@ static void bundle_those(struct gp_batch *b, const struct gp_share_facts *facts,
         struct gp_member *m = b->members[i];
         if (!facts[i].counted || m->share != GP_TOGETHER || bundle_kind(m) != kind)
             continue;
-        const unsigned number = bundle_for(b, m, first);
+        const unsigned number = bundle_for(b, facts, m, first);
         if (number)
             bundle(b, m, number);
         else
@@ -440,28 +449,30 @@ static unsigned bundle_all(struct gp_batch *b, const struct gp_share_facts *fact
     return b->bundle_count + blanks + parts;
 }
 
-/* The last bundle takes the number of one that is left out. */
-static void leave_out(struct gp_batch *b, unsigned number)
+/* The launches of one bundle get the number of another one; 0: each is alone. */
+static void renumber(struct gp_batch *b, const struct gp_share_facts *facts, unsigned from,
+                     unsigned to)
 {
-    for (unsigned i = 0; i < b->count; i++)
-        if (b->members[i]->bundle == b->bundle_count)
-            b->members[i]->bundle = number;
-    b->bundles[number - 1] = b->bundles[b->bundle_count - 1];
-    b->bundle_count--;
+    for (unsigned i = 0; i < b->count; i++) {
+        if (!is_in_bundle(b, facts, i, from))
+            continue;
+        b->members[i]->bundle = to;
+        if (!to)
+            b->members[i]->share = GP_ALONE;
+    }
 }
 
-/* A range for one launch is as good for it alone. */
-static void leave_out_single(struct gp_batch *b)
+/* A range for one launch is as good for it alone: the last bundle takes the number of its bundle.
+ */
+static void leave_out_single(struct gp_batch *b, const struct gp_share_facts *facts)
 {
     for (unsigned number = b->bundle_count; number > 0; number--) {
         if (b->bundles[number - 1].members > 1)
             continue;
-        for (unsigned i = 0; i < b->count; i++)
-            if (b->members[i]->bundle == number) {
-                b->members[i]->share = GP_ALONE;
-                b->members[i]->bundle = 0;
-            }
-        leave_out(b, number);
+        renumber(b, facts, number, 0);
+        renumber(b, facts, b->bundle_count, number);
+        b->bundles[number - 1] = b->bundles[b->bundle_count - 1];
+        b->bundle_count--;
     }
 }
 
@@ -472,7 +483,7 @@ void batch_share(struct gp_batch *b, const struct gp_share_facts *facts, bool ma
     const unsigned shared = bundle_all(b, facts);
     share_all(b, facts, may_share, shared < ranges / 2 ? ranges - shared : (ranges + 1) / 2);
     bundle_all(b, facts);
-    leave_out_single(b);
+    leave_out_single(b, facts);
 }
 
 bool batch_is_to_be_identified(const struct gp_batch *b, const struct gp_share_facts *facts)

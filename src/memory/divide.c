@@ -476,9 +476,7 @@ bool gp_snapshot_wrote_outside(struct gp_snapshot *s, bool later, bool *outside,
 
 /* ---- held launches --------------------------------------------------------------------------- */
 
-/* Checks all divided memory of the launches that are held; *any becomes true where some has
- * changed.
- */
+/* Checks all divided memory of held launches; *any becomes true where some of it has changed. */
 static bool check_held(struct gp_snapshot *s, bool *any, struct gp_reason *why)
 {
     const struct gp_versions *v = &s->versions;

@@ -598,18 +598,25 @@ static CUresult start_check(struct gp_snapshot *s, const struct gp_divided *d, b
     return c.result;
 }
 
+/* A part of the answer of the kernels so far. */
+static CUresult fetch(const struct gp_snapshot *s, void *to, size_t at, size_t bytes)
+{
+    CUresult result =
+        gp_cuda.cuMemcpyDtoHAsync_v2(to, s->digests.answer + at, bytes, s->own.stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    return result != CUDA_SUCCESS ? result : waited;
+}
+
 static CUresult fetch_check(struct gp_snapshot *s, uint32_t *changed)
 {
     struct gp_digests *g = &s->digests;
-    const CUdeviceptr answer = g->answer + offsetof(struct gp_digests_answer, changed);
     CUresult result =
-        gp_cuda.cuMemcpyDtoHAsync_v2(changed, answer, sizeof(*changed), s->own.stream);
-    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-    if (result != CUDA_SUCCESS || waited != CUDA_SUCCESS || !*changed)
-        return result != CUDA_SUCCESS ? result : waited;
+        fetch(s, changed, offsetof(struct gp_digests_answer, changed), sizeof(*changed));
+    if (result != CUDA_SUCCESS || !*changed)
+        return result;
     result = gp_cuda.cuMemcpyDtoHAsync_v2(
         g->host_bits, g->bits, (g->checked + 31) / 32 * sizeof(*g->host_bits), s->own.stream);
-    waited = gp_cuda.cuStreamSynchronize(s->own.stream);
+    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
     return result != CUDA_SUCCESS ? result : waited;
 }
 
@@ -683,14 +690,6 @@ bool gp_snapshot_affords_parts(struct gp_snapshot *s)
     return s->digests.seconds <= FIRST_SECONDS + SECONDS_A_LAUNCH * (double)s->digests.launches;
 }
 
-static CUresult fetch(const struct gp_snapshot *s, void *to, size_t at, size_t bytes)
-{
-    CUresult result =
-        gp_cuda.cuMemcpyDtoHAsync_v2(to, s->digests.answer + at, bytes, s->own.stream);
-    CUresult waited = gp_cuda.cuStreamSynchronize(s->own.stream);
-    return result != CUDA_SUCCESS ? result : waited;
-}
-
 CUresult digests_alarms(struct gp_snapshot *s, struct gp_alarm **list, uint32_t *count)
 {
     const size_t at = offsetof(struct gp_digests_answer, alarms);
@@ -704,10 +703,15 @@ CUresult digests_alarms(struct gp_snapshot *s, struct gp_alarm **list, uint32_t 
     result = gp_cuda.cuMemsetD32Async(s->digests.answer + at, 0, 1, s->own.stream);
     if (result != CUDA_SUCCESS || *count > GP_MOST_ALARMS)
         return result;
-    *list = malloc(*count * sizeof(**list));
-    return *list
-               ? fetch(s, *list, offsetof(struct gp_digests_answer, alarm), *count * sizeof(**list))
-               : CUDA_ERROR_OUT_OF_MEMORY;
+    struct gp_alarm *alarms = malloc(*count * sizeof(*alarms));
+    result = alarms ? fetch(s, alarms, offsetof(struct gp_digests_answer, alarm),
+                            *count * sizeof(*alarms))
+                    : CUDA_ERROR_OUT_OF_MEMORY;
+    if (result == CUDA_SUCCESS)
+        *list = alarms;
+    else
+        free(alarms);
+    return result;
 }
 
 void divided_each_change(const struct gp_snapshot *s, const struct gp_divided *d,

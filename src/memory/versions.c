@@ -98,11 +98,6 @@ void versions_verified(struct gp_snapshot *s)
     v->most = most < MOST_LOGGED ? most : MOST_LOGGED;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 bool suspects_hold(const struct gp_suspects *of, const struct gp_held_copy *copy)
 {
     return copy->number > of->after && copy->number < of->before;
@@ -110,8 +105,10 @@ bool suspects_hold(const struct gp_suspects *of, const struct gp_held_copy *copy
 
 static void widen(struct gp_suspects *of, struct gp_suspects by)
 {
-    of->after = smaller(of->after, by.after);
-    of->before = of->before > by.before ? of->before : by.before;
+    if (by.after < of->after)
+        of->after = by.after;
+    if (by.before > of->before)
+        of->before = by.before;
 }
 
 void versions_spoil(struct gp_snapshot *s, struct gp_suspects those)

@@ -159,6 +159,23 @@ static void each_launch_has_its_share(void **state)
         has_its_shares(&rows_of_few[i].row, rows_of_few[i].ranges);
 }
 
+/* A launch that is over keeps its share, and its bundle of a round before. */
+static void launches_of_other_rounds_stay(void **state)
+{
+    (void)state;
+    const struct row row = {.batch = ".XY.", .known = "xy"};
+    read_batch(&row);
+    members[1].kind.shape = members[2].kind.shape = members[0].kind.shape; /* each is alone */
+    members[0].share = members[3].share = GP_TOGETHER;
+    members[0].bundle = 1;
+    members[3].bundle = 2;
+    batch_share(&batch, facts, true, GP_MOST_RANGES);
+    assert_true(members[1].share == GP_ALONE && members[2].share == GP_ALONE);
+    assert_true(members[0].share == GP_TOGETHER && members[3].share == GP_TOGETHER);
+    assert_true(members[0].bundle == 1 && members[3].bundle == 2);
+    assert_int_equal(batch.bundle_count, 0);
+}
+
 static void with_several_passes_none_share(void **state)
 {
     (void)state;
@@ -552,6 +569,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_launch_has_its_share),
+        cmocka_unit_test(launches_of_other_rounds_stay),
         cmocka_unit_test(with_several_passes_none_share),
         cmocka_unit_test(assumed_launches_are_identified_where_that_is_quicker),
         cmocka_unit_test(each_batch_makes_its_steps),

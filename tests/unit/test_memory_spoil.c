@@ -80,57 +80,51 @@ static void expect(const struct all *a, const char *wanted)
         assert_int_equal(gp_held_copy_is_spoilt(&a->s, &a->copies[i]) ? 's' : '-', wanted[i]);
 }
 
-static void launches_between_the_last_save_and_the_finder_are_lost(void **state)
-{
-    struct all *a = *state;
-    add(a, 0, 0, 8);
-    add(a, 100, 100, 108); /* the last that saved unit 104 */
-    add(a, 200, 200, 208);
-    add(a, 96, 96, 100); /* has written behind the units that it saved */
-    add(a, 0, 0, 8);
-    add(a, 100, 100, 108); /* finds it */
-    add(a, 300, 300, 308);
-    alarm_in(a, 104, 6);
-    expect(a, "--sss--");
-    assert_int_equal(a->s.versions.most, GP_FEW_LOGGED);
-}
+/* Launches save units from the first to before the second, from their addresses on; alarms are of a
+ * unit and of the launch, from 1, that found it. */
+static const struct row {
+    const char *name;
+    unsigned saved[MOST][2], alarms[2][2];
+    const char *wanted;
+} rows[] = {
+    {"launches between the last save and the finder",
+     {{0, 8}, {100, 108}, {200, 208}, {96, 100}, {0, 8}, {100, 108}, {300, 308}},
+     {{104, 6}},
+     "--sss--"},
+    {"without a save, all before the finder",
+     {{0, 8}, {96, 100}, {100, 108}, {0, 8}},
+     {{104, 3}},
+     "ss--"},
+    {"a change that several have saved goes back to the first of them",
+     {{0, 8}, {104, 105}, {105, 106}, {200, 208}, {104, 106}},
+     {{105, 5}, {104, 5}},
+     "--ss-"},
+    {"changes apart have suspects of their own",
+     {{104, 105}, {200, 208}, {104, 105}, {300, 308}, {200, 208}, {300, 308}},
+     {{300, 6}, {104, 3}},
+     "-s--s-"},
+};
 
-static void no_save_before_loses_all_before_the_finder(void **state)
+static void suspects_are_lost(void **state)
 {
-    struct all *a = *state;
-    add(a, 0, 0, 8);
-    add(a, 96, 96, 100);
-    add(a, 100, 100, 108);
-    add(a, 0, 0, 8);
-    alarm_in(a, 104, 3);
-    expect(a, "ss--");
-}
-
-static void a_change_that_several_launches_have_saved_goes_back_to_the_first_of_them(void **state)
-{
-    struct all *a = *state;
-    struct gp_alarm alarms[] = {{at(105), 5}, {at(104), 5}}; /* one change */
-    add(a, 0, 0, 8);
-    add(a, 104, 104, 105);
-    add(a, 105, 105, 106);
-    add(a, 200, 200, 208);
-    add(a, 104, 104, 106);
-    spoil_by_alarms(&a->s, alarms, 2);
-    expect(a, "--ss-");
-}
-
-static void changes_apart_have_suspects_of_their_own(void **state)
-{
-    struct all *a = *state;
-    struct gp_alarm alarms[] = {{at(300), 6}, {at(104), 3}};
-    add(a, 104, 104, 105);
-    add(a, 200, 200, 208);
-    add(a, 104, 104, 105);
-    add(a, 300, 300, 308);
-    add(a, 200, 200, 208);
-    add(a, 300, 300, 308);
-    spoil_by_alarms(&a->s, alarms, 2);
-    expect(a, "-s--s-");
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        struct gp_alarm alarms[2];
+        uint32_t count = 0;
+        void *made;
+        assert_int_equal(make(&made), 0);
+        struct all *a = made;
+        print_message("%s\n", row->name);
+        for (size_t k = 0; k < strlen(row->wanted); k++)
+            add(a, row->saved[k][0], row->saved[k][0], row->saved[k][1]);
+        for (; count < 2 && row->alarms[count][1]; count++)
+            alarms[count] = (struct gp_alarm){at(row->alarms[count][0]), row->alarms[count][1]};
+        spoil_by_alarms(&a->s, alarms, count);
+        expect(a, row->wanted);
+        assert_int_equal(a->s.versions.most, GP_FEW_LOGGED);
+        drop(&made);
+    }
 }
 
 static void alarms_without_a_list_lose_all(void **state)
@@ -351,10 +345,7 @@ static void any_that_guards_it_is_blamed_where_none_has_an_address_before(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(launches_between_the_last_save_and_the_finder_are_lost),
-        CASE(no_save_before_loses_all_before_the_finder),
-        CASE(a_change_that_several_launches_have_saved_goes_back_to_the_first_of_them),
-        CASE(changes_apart_have_suspects_of_their_own),
+        cmocka_unit_test(suspects_are_lost),
         CASE(alarms_without_a_list_lose_all),
         CASE(no_alarm_loses_none),
         CASE(an_alarm_elsewhere_loses_none),
