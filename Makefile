@@ -285,7 +285,7 @@ $(O)/tests/words.%.cubin: tests/words/words.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) -O2 -cubin -arch=sm_$* -o $@ $<
-$(O)/unit/test_code_data_words: $(words_arches:%=$(O)/tests/words.%.cubin)
+$(O)/unit/test_code_data_words $(O)/unit/test_code_address_words: $(words_arches:%=$(O)/tests/words.%.cubin)
 $(O)/tests/products.%.cubin: tests/products/products.cu
 	$(call say,NVCC,$@)
 	@mkdir -p $(@D)

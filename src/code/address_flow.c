@@ -23,25 +23,6 @@
 enum { HIGH = 1, LOADED = 2, ANSWER = 4 };
 
 enum {
-    F2FP = 0x03e,
-    FIRST_UNIFORM = 0x080,
-    UIADD3_64 = 0x097,
-    UIMAD_WIDE = 0x0a5,
-    LAST_UNIFORM = 0x0bf,
-    ENDCOLLECTIVE = 0x11b,
-    NANOSLEEP = 0x15d,
-    CGAERRBAR = 0x1aa,
-    ERRBAR = 0x1ab,
-    LDGDEPBAR = 0x1af,
-    UTMACMDFLUSH = 0x1b7,
-    UTMACCTL = 0x1b9,
-    FIRST_OF_GROUPS = 0x1c5, /* of warps and of blocks */
-    LAST_OF_GROUPS = 0x1cb,
-    CREDUX = 0x0cc,
-    REDUX = 0x1c4,
-};
-
-enum {
     LANE = 0x00,
     FIRST_POSITION = 0x20,
     LAST_POSITION = 0x3f,
@@ -57,35 +38,6 @@ static bool tells_position(const uint64_t word[2])
     const unsigned special = gp_bits(word, 72, 8);
     return special == LANE || is_between(special, FIRST_POSITION, LAST_POSITION) ||
            is_between(special, FIRST_OF_CLUSTER, LAST_OF_CLUSTER) || special == SPECIAL_ZERO;
-}
-
-static bool is_float(enum gp_op op, unsigned opcode)
-{
-    switch (op) {
-    case GP_OP_FADD:
-    case GP_OP_FMUL:
-    case GP_OP_FFMA:
-    case GP_OP_FADD2:
-    case GP_OP_FMUL2:
-    case GP_OP_FFMA2:
-    case GP_OP_FHADD:
-    case GP_OP_FHFMA:
-    case GP_OP_DADD:
-    case GP_OP_DMUL:
-    case GP_OP_DFMA:
-    case GP_OP_HADD2:
-    case GP_OP_HMUL2:
-    case GP_OP_HFMA2:
-        return true;
-    default:
-        return opcode == MUFU || opcode == I2FP || is_between(opcode, F2F, FRND);
-    }
-}
-
-/* Matrices of numbers, and asynchronous ones. */
-static bool is_product_of_matrices(enum gp_op op)
-{
-    return op >= GP_OP_HMMA && op <= GP_OP_UTCMMA;
 }
 
 static void check(struct gp_word_walk *w, uint64_t all, uint64_t upper, bool writes)
@@ -243,14 +195,9 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const unsigned count = kind == ARITHMETIC ? 1 : 2;
     uint64_t facts = gp_operands(w, word, count, count) | operand_of_module(w, word);
-    if (is_float(i->op, opcode))
+    if (gp_is_float(i->op, opcode))
         facts &= ~(uint64_t)HIGH;
     gp_write_registers(w, gp_bits(word, 16, 8), count, 1, facts);
-}
-
-static bool is_uniform(unsigned opcode)
-{
-    return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM);
 }
 
 /* Bits 9 to 11 say where the operand of bits 32 to 39 is no register. */
@@ -264,17 +211,6 @@ static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsi
     gp_write_uniform(w, word, count, count, facts | operand_of_module(w, word));
 }
 
-/* Instructions that direct threads, order memory, or wait, and those of barriers in shared memory:
- * the results of a barrier are its own. */
-static bool has_no_result(unsigned opcode)
-{
-    return is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE || opcode == NANOSLEEP ||
-           opcode == SYNCS || is_between(opcode, CGAERRBAR, ERRBAR) ||
-           is_between(opcode, LDGDEPBAR, LAST_SYNCS) ||
-           is_between(opcode, UTMACMDFLUSH, UTMACCTL) || opcode == UBLKPF ||
-           is_between(opcode, FIRST_OF_GROUPS, LAST_OF_GROUPS);
-}
-
 /* The results of plain arithmetic, and of instructions of no known kind. Those that direct threads
  * have none. */
 static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
@@ -282,7 +218,7 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const bool is_plain =
         opcode < FIRST_OF_MEMORY && (opcode == F2FP || !gp_is_matrix(opcode, w->cc));
-    if (is_product_of_matrices(i->op) || has_no_result(opcode))
+    if (gp_is_product_of_matrices(i->op) || gp_has_no_result(opcode))
         return;
     if (i->op == GP_OP_STSM || i->op == GP_OP_STAS || i->op == GP_OP_REDAS) {
         note_stored(w, gp_all_operands(w, word, opcode));
@@ -290,7 +226,7 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
     }
     if (opcode == LDSM)
         gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
-    else if (is_uniform(opcode))
+    else if (gp_is_uniform(opcode))
         compute_uniform(w, word, opcode);
     else if (opcode == R2UR || opcode == R2UR_BY_PORT || opcode == REDUX || opcode == CREDUX)
         gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));
@@ -300,12 +236,6 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
     else
         gp_write_registers(w, gp_bits(word, 16, 8), opcode == SHFL ? 1 : 2, 0,
                            gp_all_operands(w, word, opcode));
-}
-
-static bool is_known_all_the_same(enum gp_op op, unsigned opcode)
-{
-    return is_product_of_matrices(op) || opcode == UTMAPF || opcode == UBLKPF ||
-           is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE);
 }
 
 static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
@@ -369,7 +299,7 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
         else if (is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE))
             gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, LOADED | HIGH);
         else
-            w->lost = w->lost || !is_known_all_the_same(i->op, opcode);
+            w->lost = w->lost || !gp_is_known_all_the_same(i->op, opcode);
         break;
     }
 }

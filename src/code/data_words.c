@@ -18,6 +18,14 @@ unsigned gp_first_parameter(int cc)
     return cc >= 100 ? 0x380 : cc >= 90 ? 0x210 : 0x160;
 }
 
+bool gp_is_of_launch(unsigned offset, int cc)
+{
+    if (cc >= 100)
+        return is_between(offset, 0x358, 0x37f);
+    return offset < 0x18 ||
+           (cc >= 90 ? is_between(offset, 0x208, 0x20f) : is_between(offset, 0x118, 0x11f));
+}
+
 uint64_t gp_code_data_words(const void *code, size_t size, int cc)
 {
     struct gp_word_walk *w = calloc(1, sizeof(*w));

@@ -337,18 +337,10 @@ static void multiply_and_add(struct flow *f, const uint64_t word[2], unsigned op
     gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, SUM | COMPUTED);
 }
 
-/* Opcodes of the uniform datapath are those of the others, and this. */
-enum { FIRST_UNIFORM = 0x080, UIADD3_64 = 0x097, UIMAD_WIDE = 0x0a5, LAST_UNIFORM = 0x0bf };
-
-static bool is_uniform(unsigned opcode)
-{
-    return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM);
-}
-
 /* Instructions of the uniform datapath, and those that go between it and the registers. */
 static void do_other(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
-    if (is_uniform(opcode)) {
+    if (gp_is_uniform(opcode)) {
         const unsigned form = gp_bits(word, 9, 3);
         const unsigned count = opcode == UIMAD_WIDE || opcode == UIADD3_64 ? 2 : 1;
         const bool middle = form == 1 || form == 6 || form == 7;

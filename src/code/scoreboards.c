@@ -14,9 +14,7 @@ enum {
     FIRST_OF_SURFACES = 0x193,
     LAST_OF_SURFACES = 0x1a0,
     MATCH = 0x1a1,
-    LDGDEPBAR = 0x1af,
     ARRIVES = 0x1b0,
-    REDUX = 0x1c4,
 };
 
 #define SCOREBOARDS 6u

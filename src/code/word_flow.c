@@ -2,12 +2,14 @@
  * a condition by it. */
 #include "code/word_flow.h"
 
-static uint64_t set_of_words(const struct gp_word_walk *w, unsigned offset, unsigned bytes)
+uint64_t gp_words_at(const struct gp_word_walk *w, unsigned offset, unsigned bytes)
 {
     uint64_t words = 0;
     for (unsigned at = offset; at < offset + bytes; at += 4) {
+        if (at < w->driver_end && !gp_is_of_launch(at, w->cc))
+            words |= w->of_driver;
         const unsigned word = (at - w->first) / 4;
-        if (at >= w->first && word < GP_DATA_WORDS)
+        if (at >= w->first && word < (w->most ? w->most : GP_DATA_WORDS))
             words |= UINT64_C(1) << word;
     }
     return words;
@@ -52,6 +54,12 @@ uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsign
     return words;
 }
 
+uint64_t gp_uniform_upper(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit)
+{
+    const unsigned first = uniform_at(w, word, bit);
+    return first + 1 < no_uniform(w) ? w->now.uniform[first + 1] : 0;
+}
+
 /* The result of an instruction depends on these words. It replaces those before in so many
  * registers as it surely writes; under a condition, only where that holds. */
 static uint64_t written(const struct gp_word_walk *w, bool surely, uint64_t before, uint64_t words)
@@ -78,6 +86,13 @@ void gp_write_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned c
         w->now.uniform[first + i] = written(w, i < surely, w->now.uniform[first + i], facts);
 }
 
+void gp_write_uniform_at(struct gp_word_walk *w, const uint64_t word[2], unsigned i, uint64_t facts)
+{
+    const unsigned r = uniform_at(w, word, 16) + i;
+    if (r < no_uniform(w))
+        w->now.uniform[r] = written(w, true, w->now.uniform[r], facts);
+}
+
 /* ---- operands -------------------------------------------------------------------------------- */
 
 /* Bits 9 to 11. */
@@ -101,11 +116,11 @@ bool gp_has_register(const struct gp_word_walk *w, const uint64_t word[2])
 }
 
 /* The words of the constant, if it is a parameter. */
-static uint64_t constant(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
+uint64_t gp_constant(struct gp_word_walk *w, const uint64_t word[2], unsigned from, unsigned bytes)
 {
     if (!has_constant(word) || gp_bits(word, 54, 5) != 0)
         return 0;
-    const uint64_t words = set_of_words(w, gp_bits(word, 38, 16), bytes);
+    const uint64_t words = gp_words_at(w, gp_bits(word, 38, 16) + from, bytes);
     w->read |= words;
     return words;
 }
@@ -123,7 +138,8 @@ uint64_t gp_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned co
     const bool elsewhere = gp_third_is_elsewhere(word);
     const unsigned middle = elsewhere ? third : count, last = elsewhere ? count : third;
     uint64_t words = gp_registers(w, gp_bits(word, 24, 8), count) |
-                     gp_registers(w, gp_bits(word, 64, 8), last) | constant(w, word, 4 * middle);
+                     gp_registers(w, gp_bits(word, 64, 8), last) |
+                     gp_constant(w, word, 0, 4 * middle);
     if (gp_has_register(w, word))
         words |= gp_registers(w, gp_bits(word, 32, 8), middle);
     if (gp_has_uniform(word))
@@ -145,7 +161,7 @@ uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigne
     const unsigned count = matrix ? MOST_OF_MATRIX : MOST_IN_ROW;
     /* The result alone stands in bits 16 to 23 of those that are not about memory. */
     const unsigned used = matrix ? 5 : opcode >= FIRST_OF_MEMORY ? 4 : 3;
-    uint64_t words = constant(w, word, 8);
+    uint64_t words = gp_constant(w, word, 0, 8);
     for (unsigned f = 0; f < used; f++)
         if (fields[f] != 32 || opcode >= FIRST_OF_MEMORY || !has_constant(word) || w->cc >= 100)
             words |= gp_registers(w, gp_bits(word, fields[f], 8), count) |
@@ -212,12 +228,22 @@ static void compare(struct gp_word_walk *w, const uint64_t word[2], unsigned opc
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+unsigned gp_constant_offset(const uint64_t word[2], unsigned opcode)
+{
+    return opcode == LDCU ? gp_bits(word, 37, 17) : gp_bits(word, 38, 16);
+}
+
+unsigned gp_constant_width(const uint64_t word[2])
+{
+    static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
+    return bytes[gp_bits(word, 73, 3)];
+}
+
 static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
                           bool to_uniform)
 {
-    static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
-    const unsigned width = bytes[gp_bits(word, 73, 3)], bank = gp_bits(word, 54, 5);
-    const unsigned offset = opcode == LDCU ? gp_bits(word, 37, 17) : gp_bits(word, 38, 16);
+    const unsigned width = gp_constant_width(word), bank = gp_bits(word, 54, 5);
+    const unsigned offset = gp_constant_offset(word, opcode);
     const unsigned count = width < 4 ? 1 : width / 4;
     const bool by_number = opcode == ULDC || gp_bits(word, 24, 8) == NO_REGISTER;
     uint64_t words = 0;
@@ -226,7 +252,7 @@ static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsign
     if (!by_number)
         w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 1) | gp_uniform(w, word, 24, 1);
     if (bank == 0 && by_number)
-        words = set_of_words(w, offset / 4 * 4, offset % 4 + width);
+        words = gp_words_at(w, offset / 4 * 4, offset % 4 + width);
     w->read |= words;
     if (to_uniform)
         gp_write_uniform(w, word, count, count, words);
@@ -234,7 +260,7 @@ static void load_constant(struct gp_word_walk *w, const uint64_t word[2], unsign
         gp_write_registers(w, gp_bits(word, 16, 8), count, count, words);
 }
 
-static unsigned registers_of(unsigned bytes)
+unsigned gp_registers_of(unsigned bytes)
 {
     return bytes == 0 ? MOST_IN_ROW : bytes < 4 ? 1 : (bytes + 3) / 4;
 }
@@ -242,7 +268,7 @@ static unsigned registers_of(unsigned bytes)
 static void load(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const bool halves = bytes > 4 * MOST_IN_ROW; /* the first one stands in bits 64 to 71 */
-    const unsigned count = halves ? MOST_IN_ROW : registers_of(bytes);
+    const unsigned count = halves ? MOST_IN_ROW : gp_registers_of(bytes);
     w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 2) | gp_uniform(w, word, 32, 2) |
                    gp_uniform(w, word, 64, 2);
     gp_write_registers(w, gp_bits(word, 16, 8), count, bytes == 0 || halves ? 0 : count, w->memory);
@@ -260,7 +286,7 @@ static void store(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes
 {
     w->not_data |= gp_registers(w, gp_bits(word, 24, 8), 2) | gp_uniform(w, word, 64, 2);
     if (bytes <= 4 * MOST_IN_ROW) {
-        note_stored(w, gp_registers(w, gp_bits(word, 32, 8), registers_of(bytes)));
+        note_stored(w, gp_registers(w, gp_bits(word, 32, 8), gp_registers_of(bytes)));
         return;
     }
     w->not_data |= gp_uniform(w, word, 32, 2);

@@ -47,7 +47,11 @@ struct gp_word_walk {
     size_t count; /* instructions */
     size_t n;     /* of the instruction at hand */
     int cc;
-    unsigned first; /* where the parameters begin among the constants of bank 0 */
+    unsigned first; /* where the words begin among the constants of bank 0 */
+    unsigned most;  /* how many have facts of their own; 0: all */
+    /* Constants of bank 0 before this offset are the driver's and have that fact; 0: none have. */
+    unsigned driver_end;
+    uint64_t of_driver;
     struct gp_word_state now;
     /* By instruction: where its function begins; 0 for all where one branches into another. */
     uint32_t *begin;
@@ -60,7 +64,8 @@ struct gp_word_walk {
     uint64_t memory; /* the facts of stored numbers */
     uint64_t read, not_data;
     uint64_t found;   /* by the step */
-    bool words_apart; /* no two words of memory are loaded from side by side */
+    bool words_apart; /* no two words of memory are loaded from side by side; or, stored there */
+    bool stored_apart;
     gp_word_step *step;
     uint8_t condition; /* of the instruction at hand */
 };
@@ -105,14 +110,20 @@ enum {
     LDSM = 0x03b,
     HMMA = 0x03c,
     BMMA = 0x03d,
+    F2FP = 0x03e,
     DMMA = 0x03f,
     I2FP = 0x045,
     QMMA = 0x07a,
     OMMA = 0x07f,
+    FIRST_UNIFORM = 0x080,
+    UIADD3_64 = 0x097,
+    UIMAD_WIDE = 0x0a5,
     ULDC_BY_ADDRESS = 0x0b8,
     ULDC = 0x0b9,
     ULDC_BY_REGISTER = 0x0bb,
+    LAST_UNIFORM = 0x0bf,
     R2UR_BY_PORT = 0x0ca,
+    CREDUX = 0x0cc,
     F2F = 0x104,
     F2I = 0x105,
     I2F = 0x106,
@@ -123,6 +134,7 @@ enum {
     DEPBAR = 0x11a,
     F2I_64 = 0x111,
     I2F_64 = 0x112,
+    ENDCOLLECTIVE = 0x11b,
     BAR = 0x11d,
     FIRST_OF_GRAPHICS = 0x11e,
     LAST_OF_GRAPHICS = 0x127,
@@ -139,6 +151,7 @@ enum {
     RET = 0x150,
     FIRST_BMOV = 0x155, /* to 7.x two of them, and one that clears */
     LAST_BMOV = 0x157,
+    NANOSLEEP = 0x15d,
     FIRST_TEXTURE = 0x160,
     LAST_TEXTURE = 0x174,
     LDC = 0x182,
@@ -147,15 +160,23 @@ enum {
     FIRST_SURFACE = 0x193,
     LAST_SURFACE = 0x1a0,
     SYNCS = 0x1a7,
+    CGAERRBAR = 0x1aa,
+    ERRBAR = 0x1ab,
     LDCU = 0x1ac,
     LDTRAM = 0x1ad,
     LDGSTS = 0x1ae,
+    LDGDEPBAR = 0x1af,
     LAST_SYNCS = 0x1b2,
     SUQUERY = 0x1b3,
+    UTMACMDFLUSH = 0x1b7,
     UTMAPF = 0x1b8,
+    UTMACCTL = 0x1b9,
     UBLKPF = 0x1bc,
     R2UR = 0x1c2,
     S2UR = 0x1c3,
+    REDUX = 0x1c4,
+    FIRST_OF_GROUPS = 0x1c5, /* of warps and of blocks */
+    LAST_OF_GROUPS = 0x1cb,
     FIRST_OF_TENSORS = 0x1d0, /* tensor memory, and matrices of four warps */
 };
 
@@ -181,7 +202,15 @@ static inline bool is_between(unsigned opcode, unsigned first, unsigned last)
     return opcode >= first && opcode <= last;
 }
 
-/* word_kinds.c */
+/* word_kinds.c. The others are for flows to addresses: floating-point arithmetic; products of
+ * matrices, asynchronous ones among them; the results are uniform registers; instructions that
+ * direct threads, order memory, or wait, and have no result; those of kinds that are not known, but
+ * without addresses of their own. */
+bool gp_is_float(enum gp_op op, unsigned opcode);
+bool gp_is_product_of_matrices(enum gp_op op);
+bool gp_is_uniform(unsigned opcode);
+bool gp_has_no_result(unsigned opcode);
+bool gp_is_known_all_the_same(enum gp_op op, unsigned opcode);
 enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instruction *i, int cc);
 
 /* Walks through `size` bytes of code for compute capability cc / 10 until nothing changes: *w is
@@ -193,6 +222,9 @@ bool gp_word_walk_through(struct gp_word_walk *w, const void *code, size_t size,
 /* Where the parameters begin in the bank of constants, behind numbers of the driver's
  * (data_words.c). */
 unsigned gp_first_parameter(int cc);
+/* Some of these are no part of any address of parameters: the shape of the launch, and a descriptor
+ * of all memory. */
+bool gp_is_of_launch(unsigned offset, int cc);
 
 /* Where data words get to (word_flow.c). */
 void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
@@ -204,9 +236,20 @@ void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
 uint64_t gp_registers(const struct gp_word_walk *w, unsigned first, unsigned count);
 uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
                     unsigned count);
+/* Of the second of two. */
+uint64_t gp_uniform_upper(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit);
 uint64_t gp_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
                      unsigned third);
 uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode);
+/* The constant among the operands, from so many of its bytes on. */
+uint64_t gp_constant(struct gp_word_walk *w, const uint64_t word[2], unsigned from, unsigned bytes);
+/* Facts of constants of bank 0, from an offset in it on. */
+uint64_t gp_words_at(const struct gp_word_walk *w, unsigned offset, unsigned bytes);
+/* Of a load of constants: the offset, and bytes. */
+unsigned gp_constant_offset(const uint64_t word[2], unsigned opcode);
+unsigned gp_constant_width(const uint64_t word[2]);
+/* Registers that are read or written for so many bytes; 0: not known. */
+unsigned gp_registers_of(unsigned bytes);
 /* Bits 64 to 71 have the second operand where the third one is a number, a constant or a uniform
  * register, else the third one. */
 bool gp_third_is_elsewhere(const uint64_t word[2]);
@@ -221,5 +264,8 @@ void gp_write_registers(struct gp_word_walk *w, unsigned first, unsigned count, 
                         uint64_t facts);
 void gp_write_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
                       unsigned surely, uint64_t facts);
+/* Only the i-th one. */
+void gp_write_uniform_at(struct gp_word_walk *w, const uint64_t word[2], unsigned i,
+                         uint64_t facts);
 
 #endif

@@ -133,3 +133,56 @@ enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instru
         return UNKNOWN;
     }
 }
+
+/* ---- for flows to addresses ------------------------------------------------------------------ */
+
+bool gp_is_float(enum gp_op op, unsigned opcode)
+{
+    switch (op) {
+    case GP_OP_FADD:
+    case GP_OP_FMUL:
+    case GP_OP_FFMA:
+    case GP_OP_FADD2:
+    case GP_OP_FMUL2:
+    case GP_OP_FFMA2:
+    case GP_OP_FHADD:
+    case GP_OP_FHFMA:
+    case GP_OP_DADD:
+    case GP_OP_DMUL:
+    case GP_OP_DFMA:
+    case GP_OP_HADD2:
+    case GP_OP_HMUL2:
+    case GP_OP_HFMA2:
+        return true;
+    default:
+        return opcode == MUFU || opcode == I2FP || is_between(opcode, F2F, FRND);
+    }
+}
+
+/* Matrices of numbers, and asynchronous ones. */
+bool gp_is_product_of_matrices(enum gp_op op)
+{
+    return op >= GP_OP_HMMA && op <= GP_OP_UTCMMA;
+}
+
+bool gp_is_uniform(unsigned opcode)
+{
+    return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM);
+}
+
+/* Instructions that direct threads, order memory, or wait, and those of barriers in shared memory:
+ * the results of a barrier are its own. */
+bool gp_has_no_result(unsigned opcode)
+{
+    return is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE || opcode == NANOSLEEP ||
+           opcode == SYNCS || is_between(opcode, CGAERRBAR, ERRBAR) ||
+           is_between(opcode, LDGDEPBAR, LAST_SYNCS) ||
+           is_between(opcode, UTMACMDFLUSH, UTMACCTL) || opcode == UBLKPF ||
+           is_between(opcode, FIRST_OF_GROUPS, LAST_OF_GROUPS);
+}
+
+bool gp_is_known_all_the_same(enum gp_op op, unsigned opcode)
+{
+    return gp_is_product_of_matrices(op) || opcode == UTMAPF || opcode == UBLKPF ||
+           is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE);
+}

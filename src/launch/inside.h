@@ -8,6 +8,7 @@
 #include "base/overhead.h"
 #include "base/sample.h"
 #include "base/text.h"
+#include "code/address_words.h"
 #include "code/addresses.h"
 #include "code/data_words.h"
 #include "code/parameter_uses.h"
@@ -696,8 +697,9 @@ bool parameters_each(const struct gp_launch *call, const struct gp_parameter_lay
 
 /* A hash of the parameters on which a launch's work depends: of numbers but for those that are data
  * only (a bit for each word of four bytes, code/data_words.h), of the alignment of addresses, and
- * of which of these lead to the same data; is_address says which they are. */
-typedef bool gp_is_address(const void *data, uint64_t value);
+ * of which of these lead to the same data; is_address says which they are, of the words of eight
+ * bytes at an offset. */
+typedef bool gp_is_address(const void *data, size_t at, uint64_t value);
 uint64_t parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_address,
                               const void *data, uint64_t data_words);
 
@@ -733,6 +735,8 @@ struct gp_kernel {
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses, halves;
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
+    enum gp_maybe address_words_known;
+    struct gp_address_words address_words; /* code/address_words.h */
     bool uses_known;
     struct gp_parameter_uses uses; /* code/parameter_uses.h */
     bool writes_known;
@@ -799,6 +803,10 @@ const void *kernel_find_code(void *kernel, const char *function, size_t *size,
 bool kernel_may_use_textures(struct gp_kernel *kernel, int cc);
 /* The words of its parameters that are data only, by its code: a bit for each. */
 uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
+/* The words of its parameters, so many bytes, that may be upper halves of addresses, by its code;
+ * NULL: any may be. */
+const struct gp_address_words *kernel_address_words(struct gp_kernel *kernel, size_t bytes,
+                                                    const struct gp_device *device);
 /* The words of its parameters through which it reads and writes, by its code. */
 struct gp_parameter_uses kernel_parameter_uses(struct gp_kernel *kernel,
                                                const struct gp_device *device);

@@ -140,6 +140,21 @@ uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *dev
     return kernel->data_words;
 }
 
+const struct gp_address_words *kernel_address_words(struct gp_kernel *kernel, size_t bytes,
+                                                    const struct gp_device *device)
+{
+    size_t size;
+    struct gp_reason why;
+    if (kernel->address_words_known == GP_NOT_ASKED) {
+        const void *code = kernel_find_code(kernel, kernel->name, &size, &why);
+        const bool known =
+            code && gp_code_address_words(code, size, capability(device), (unsigned)(bytes + 3) / 4,
+                                          &kernel->address_words);
+        kernel->address_words_known = known ? GP_MAYBE : GP_NEVER;
+    }
+    return kernel->address_words_known == GP_MAYBE ? &kernel->address_words : NULL;
+}
+
 struct gp_parameter_uses kernel_parameter_uses(struct gp_kernel *kernel,
                                                const struct gp_device *device)
 {

@@ -10,6 +10,7 @@
 #include "gate/waits.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 /* Times as long as a kernel may hold the program up (GPUPROF_TIMEOUT) instrumented passes that take
@@ -82,18 +83,38 @@ void measurement_enter(struct gp_measurement *m)
 /* Under the gate: one launch at a time. */
 static unsigned char parameter_bytes[GP_MOST_PARAMETER_BYTES];
 
-static bool is_address(const void *snapshot, uint64_t value)
+struct asked {
+    const struct gp_snapshot *snapshot;
+    const struct gp_reach *reach;
+};
+
+static bool is_address(const void *data, size_t at, uint64_t value)
 {
-    return gp_snapshot_is_address(snapshot, value);
+    const struct asked *a = data;
+    return gp_snapshot_is_address(a->snapshot, value) &&
+           gp_reach_may_be_address(a->reach, at, value);
+}
+
+/* Its code is asked where numbers among its parameters may be equal to addresses. */
+static const struct gp_address_words *address_words(struct gp_measurement *m,
+                                                    const struct gp_reach *reach)
+{
+    uint64_t word;
+    for (size_t at = 0; at + sizeof(word) <= reach->parameters_size; at++) {
+        memcpy(&word, (const char *)reach->parameters + at, sizeof(word));
+        if (gp_is_low_address(word) && gp_snapshot_is_address(m->context->snapshot, word))
+            return kernel_address_words(m->kernel, reach->parameters_size, &m->context->device);
+    }
+    return NULL;
 }
 
 /* A hash of the parameters on which its work depends. */
-static void note_work(struct gp_measurement *m)
+static void note_work(struct gp_measurement *m, const struct gp_reach *reach)
 {
+    const struct asked asked = {m->context->snapshot, reach};
     const uint64_t data_words = kernel_data_words(m->kernel, &m->context->device);
-    const uint64_t work =
-        parameters_hash_work(m->member.run.parameters, m->member.run.parameters_size, is_address,
-                             m->context->snapshot, data_words);
+    const uint64_t work = parameters_hash_work(reach->parameters, reach->parameters_size,
+                                               is_address, &asked, data_words);
     m->member.run.work =
         launch_hash_caches(m->call, gp_mix(work, (uint64_t)kernel_carveout(m->kernel)));
 }
@@ -115,7 +136,8 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
         return reach;
     m->member.run.parameters = reach.parameters;
     m->member.run.parameters_size = reach.parameters_size;
-    note_work(m);
+    reach.address_words = address_words(m, &reach);
+    note_work(m, &reach);
     succession_gather(m, reach.parameters, reach.parameters_size);
     if (reach.everything || launch_writes_come_unseen() ||
         !gp_snapshot_affords_parts(m->context->snapshot))

@@ -185,7 +185,7 @@ uint64_t parameters_hash_work(const void *bytes, size_t size, gp_is_address *is_
         uint64_t word = 0;
         memcpy(&word, (const char *)bytes + at,
                size - at < sizeof(word) ? size - at : sizeof(word));
-        if (!is_address(data, word)) {
+        if (!is_address(data, at, word)) {
             hash = gp_mix(hash, without_data(word, at, data_words));
             continue;
         }

@@ -107,7 +107,8 @@ static bool note_addresses(struct gp_snapshot *s, const struct gp_reach *launch,
     uint64_t word;
     for (size_t at = 0; at + sizeof(word) <= launch->parameters_size; at++) {
         memcpy(&word, (const char *)launch->parameters + at, sizeof(word));
-        if (word < d->start || word >= d->end || is_known(a, word))
+        if (word < d->start || word >= d->end || is_known(a, word) ||
+            !gp_reach_may_be_address(launch, at, word))
             continue;
         if (a->count == GP_MOST_ADDRESSES)
             return false;

@@ -2,6 +2,7 @@
  * and the contents of these point into. Owns the table of ranges and the list. */
 #include "memory/inside.h"
 
+#include "code/address_words.h"
 #include "memory/modules.h"
 
 #include <stdlib.h>
@@ -103,6 +104,12 @@ bool reached_all_is_ours(struct gp_reached *r, struct gp_reason *why)
     return reached_is_ours(r, why);
 }
 
+bool gp_reach_may_be_address(const struct gp_reach *launch, size_t at, uint64_t value)
+{
+    return !gp_is_low_address(value) || !launch->address_words ||
+           gp_address_words_may(launch->address_words, at);
+}
+
 bool reach_from_parameters(struct gp_reached *r, const struct gp_reach *launch, bool pageable,
                            struct gp_reason *why)
 {
@@ -110,6 +117,8 @@ bool reach_from_parameters(struct gp_reached *r, const struct gp_reach *launch, 
     uint64_t word;
     for (size_t at = 0; at + sizeof(word) <= launch->parameters_size; at++) {
         memcpy(&word, bytes + at, sizeof(word));
+        if (!gp_reach_may_be_address(launch, at, word))
+            continue;
         size_t found[2];
         unsigned count = ranges_find(&r->ranges, word, found);
         for (unsigned i = 0; i < count; i++)

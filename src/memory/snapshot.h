@@ -22,9 +22,10 @@ struct gp_snapshot; /* of a context */
 
 /* The facts of a launch. */
 struct gp_reach {
-    const void *parameters;          /* as the device sees them; may be NULL when there are none */
-    size_t parameters_size;          /* bytes */
-    bool parameters_known;           /* else every buffer is reached */
+    const void *parameters; /* as the device sees them; may be NULL when there are none */
+    size_t parameters_size; /* bytes */
+    const struct gp_address_words *address_words; /* upper halves of addresses; NULL: any may be */
+    bool parameters_known;                        /* else every buffer is reached */
     const void *module;              /* the module or library of the kernel; NULL: any may be */
     const void *const *more_modules; /* of the other kernels, where there are several */
     unsigned more_module_count;
@@ -46,6 +47,9 @@ struct gp_reach {
     bool writes_by_order; /* or whether it writes there: the order of its threads, which is another
                            * one in each run */
 };
+
+/* Whether the eight bytes at that offset of its parameters may be an address. */
+bool gp_reach_may_be_address(const struct gp_reach *launch, size_t at, uint64_t value);
 
 /* `for_many`: copies of many launches are held in it at a time. NULL, with the reason in *why,
  * where our kernels cannot be loaded. */

@@ -1,5 +1,6 @@
 /* Machine code of a function: the questions that are asked of it. The first byte says for which
  * compute capability it is. */
+#include "code/address_words.h"
 #include "code/addresses.h"
 #include "code/data_words.h"
 #include "code/lanes.h"
@@ -12,10 +13,12 @@
 static void ask(const void *code, size_t size, int cc)
 {
     const uint64_t words = gp_code_data_words(code, size, cc);
+    struct gp_address_words of_addresses;
     volatile unsigned answers;
     answers = gp_code_may_wait(code, size, cc) + gp_code_polls(code, size, cc) +
               gp_code_spins(code, size, cc) + gp_code_may_use_textures(code, size, cc) +
               gp_code_tells_lanes(code, size, cc) + gp_code_may_load_addresses(code, size, cc);
+    answers += gp_code_address_words(code, size, cc, 40, &of_addresses);
     (void)answers;
     if (words != gp_code_data_words(code, size, cc))
         abort();

@@ -357,6 +357,12 @@ saved() {
     done
 }
 
+@test "numbers side by side that are equal to a low address are no address" {
+    GPUSIM_ADDRESSES=0x300000000 same_with_and_without "$programs/reach_linked" numbers
+    [ "$(saved)" = "4008 " ]
+    [ "$(measured)" -eq 5 ]
+}
+
 @test "these programs notice, too, when a restore does nothing" {
     for case in unaligned interior table host_table list variable neighbours; do
         run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \

@@ -1,5 +1,5 @@
-/* Kernels for tests of code/data_words: those of which the third word of the parameters is data
- * only (data_...), and those of which it is not (used_...). It comes behind an address. */
+/* Kernels for tests of code/data_words and, at the end, of code/address_words. The first ones have an
+ * address and a third word, which is data only (data_...) or is not (used_...). */
 #include <cstdint>
 
 #define KERNEL(name, type) extern "C" __global__ void name(type *a, uint32_t k)
@@ -221,4 +221,112 @@ KERNEL(used_to_sum_up, uint32_t)
 {
     const uint32_t before = atomicAdd(&a[I], k);
     a[before & 127] = 2;
+}
+
+/* ---- addresses among the parameters (code/address_words) ------------------------------------- */
+
+/* Eight bytes of it are addresses at the offsets 8 and 24: numbers beside these are none, as far as
+ * the names say (near_...: the numbers are added to addresses in 64 bits, as their halves are). */
+struct mixed {
+    int n, m;
+    float *p;
+    long long stride;
+    const float *q;
+    int k, l;
+};
+
+#define MIXED(name) extern "C" __global__ void name(mixed x)
+
+MIXED(exact_indexed)
+{
+    if (I < x.n)
+        x.p[I * x.m + x.k] = x.q[I * x.l] + 1;
+}
+
+MIXED(exact_in_64_bits)
+{
+    x.p[(long long)I * x.k] = x.q[x.m * (long long)x.l + threadIdx.x];
+}
+
+MIXED(exact_in_a_loop)
+{
+    float sum = 0;
+    for (int i = threadIdx.x; i < x.n; i += x.m)
+        sum += x.q[i * x.k + x.l];
+    x.p[I] = sum;
+}
+
+MIXED(exact_in_shared_memory)
+{
+    __shared__ float tile[256];
+    tile[threadIdx.x] = x.q[I + x.n];
+    __syncthreads();
+    x.p[I] = tile[(threadIdx.x + x.k) & 255] * x.m;
+}
+
+MIXED(exact_chosen)
+{
+    const float *from = I & 1 ? x.q : x.p;
+    x.p[I + x.n] = from[I + (x.m & x.l)];
+}
+
+MIXED(exact_changed)
+{
+    atomicAdd(&x.p[I % x.n], x.q[x.k]);
+    atomicMax((int *)&x.p[x.m], x.l);
+}
+
+MIXED(exact_led_to)
+{
+    float *const *list = (float *const *)x.q;
+    list[x.n][I + x.m] = x.p[x.k];
+}
+
+MIXED(near_stride)
+{
+    const float *q = x.q;
+    for (int i = 0; i < x.n; i++, q += x.stride)
+        x.p[i * x.m] = q[threadIdx.x];
+}
+
+MIXED(near_chosen_by_number)
+{
+    const long long pair[2] = {x.stride, (long long)x.q};
+    x.p[I] = ((const float *)pair[x.n & 1])[I];
+}
+
+/* The address follows the first byte. */
+struct __attribute__((packed)) beside {
+    char c;
+    float *p;
+    char more[7];
+};
+
+extern "C" __global__ void packed_beside(beside x)
+{
+    x.p[I] = x.c;
+}
+
+struct __attribute__((packed)) between {
+    short c;
+    float *p;
+    short more[3];
+};
+
+extern "C" __global__ void packed_between(between x)
+{
+    x.p[I + x.c] += 1;
+}
+
+/* It reads its parameters by an address: any of them may be one. */
+extern "C" __global__ void any_by_address(const __grid_constant__ mixed x, int which)
+{
+    const volatile int *words = (const volatile int *)&x;
+    union {
+        int halves[2];
+        float *address;
+    } p;
+    p.halves[0] = words[which];
+    p.halves[1] = words[which + 1];
+    p.address[I] = 1;
 }

@@ -45,7 +45,10 @@ static bool reserve_bytes(uint64_t bytes)
 {
     void *addresses, *backing;
 
-    addresses = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* GPUSIM_ADDRESSES: they begin there, if there is room. */
+    const char *from = getenv("GPUSIM_ADDRESSES");
+    addresses = mmap((void *)(uintptr_t)(from ? strtoull(from, NULL, 0) : 0), bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (addresses == MAP_FAILED)
         return false;
     backing = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,

@@ -37,6 +37,20 @@ static void reach_around(struct gpusim_thread *t)
 }
 DEFINE_KERNEL(reach_around, false, 8, 4);
 
+/* The last two numbers, side by side, may be equal to an address, and are none. */
+static void reach_numbers(struct gpusim_thread *t)
+{
+    unsigned n = PARAM(t, 1, unsigned), i = LINEAR_INDEX(t);
+
+    IF(t, i < n && PARAM(t, 2, unsigned) > 0 && PARAM(t, 3, unsigned) > 0)
+    {
+        uint32_t *a = ADDRESS(t, 0, uint32_t *);
+        step(t, &a[i]);
+    }
+    EXIT(t);
+}
+DEFINE_KERNEL(reach_numbers, false, 8, 4, 4, 4);
+
 /* A table of n pointers. */
 static void reach_table(struct gpusim_thread *t)
 {

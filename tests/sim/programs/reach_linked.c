@@ -94,6 +94,19 @@ static void interior(void)
     MUST(cuMemFree_v2(x));
 }
 
+/* Where addresses are low, two numbers that are parameters are equal to one of other memory. */
+static void numbers(CUdeviceptr bystander)
+{
+    CUdeviceptr x = make_numbers(N);
+    uint32_t n = N, low = (uint32_t)bystander + 1000, upper = (uint32_t)(bystander >> 32);
+    void *params[] = {&x, &n, &low, &upper};
+
+    for (int k = 0; k < LAUNCHES; k++)
+        launch("reach_numbers", N, params);
+    check_numbers("numbers", x, N, LAUNCHES);
+    MUST(cuMemFree_v2(x));
+}
+
 /* A table of pointers, in device memory or in the host's. */
 static void table(bool on_host)
 {
@@ -327,9 +340,9 @@ static void many(uint32_t count)
 static void open_device(void)
 {
     static const struct gpusim_image_kernel kernels[] = {
-        {"reach_unaligned", 12, 0, 0}, {"reach_around", 12, 0, 0},   {"reach_table", 12, 0, 0},
-        {"reach_list", 12, 0, 0},      {"reach_variable", 12, 0, 0}, {"reach_hidden", 12, 0, 0},
-        {"compute_long", 12, 0, 0},
+        {"reach_unaligned", 12, 0, 0}, {"reach_around", 12, 0, 0}, {"reach_table", 12, 0, 0},
+        {"reach_numbers", 12, 0, 0},   {"reach_list", 12, 0, 0},   {"reach_variable", 12, 0, 0},
+        {"reach_hidden", 12, 0, 0},    {"compute_long", 12, 0, 0},
     };
     static const struct gpusim_image_global globals[] = {{"anchor", 8, NULL, GPUSIM_IMAGE_GLOBAL}};
     CUdevice device;
@@ -347,9 +360,11 @@ static void open_device(void)
     free(image);
 }
 
-static void run(const char *name)
+static void run(const char *name, CUdeviceptr bystander)
 {
-    if (strcmp(name, "unaligned") == 0)
+    if (strcmp(name, "numbers") == 0)
+        numbers(bystander);
+    else if (strcmp(name, "unaligned") == 0)
         unaligned();
     else if (strcmp(name, "interior") == 0)
         interior();
@@ -392,7 +407,7 @@ int main(int argc, char **argv)
     open_device();
     MUST(cuMemAlloc_v2(&bystander, BYSTANDER_BYTES));
     for (int i = 1; i < argc; i++)
-        run(argv[i]);
+        run(argv[i], bystander);
     MUST(cuMemFree_v2(bystander));
     return 0;
 }

@@ -1,0 +1,470 @@
+/* The words are followed from instruction to instruction (word_walk.c) to the upper halves of
+ * addresses. An address is two registers side by side. The upper half of the product of two words,
+ * added to two registers, is the upper half of these; so it is for a word that is shifted by bits.
+ * Words that are shifted by bytes may be parts of an address that is not aligned.
+ * Floating-point arithmetic makes no addresses. Memory is one piece: a number that is loaded has
+ * the words of all numbers that the kernel stores. More words may be taken for upper halves than
+ * are.
+ *
+ * Parameters have addresses, too, which follow from numbers of the driver's in front of them. */
+#include "code/address_words.h"
+
+#include "code/addresses.h"
+#include "code/word_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Words that one walk follows, with two bits each: the register has the word as it is, or bytes of
+ * it. The last bit says that a number of the driver's is in it. */
+#define WORDS_AT_ONCE 31u
+#define WHOLE ((UINT64_C(1) << WORDS_AT_ONCE) - 1)
+#define OF_DRIVER (UINT64_C(1) << 63)
+
+enum {
+    UMOV = 0x082,
+    UR2UP = 0x084,
+    USEL = 0x087,
+    UIADD3 = 0x090,
+    UISETP = 0x08c,
+    ULEA = 0x091,
+    USHF = 0x099,
+    UPLOP3 = 0x09c,
+    LAST_UPLOP3 = 0x09f,
+    UIMAD = 0x0a4,
+    CCTL = 0x18f,
+    LAST_CCTL = 0x191,
+    FIRST_OF_SHIFT = 75,
+    BITS_OF_SHIFT = 5,
+    UPPER_HALF = 80
+};
+
+static uint64_t in_bytes(uint64_t words)
+{
+    return (words & ~WHOLE) | (words & WHOLE) << WORDS_AT_ONCE;
+}
+
+static uint64_t any_part(uint64_t words)
+{
+    return words | in_bytes(words);
+}
+
+/* The address stands in two registers from bit 24 on, or in one, an offset to two uniform ones, at
+ * the bit that is given; bit 91 says that there are such. */
+static void check_address(struct gp_word_walk *w, const uint64_t word[2], unsigned uniform_at,
+                          bool generic)
+{
+    const unsigned first = gp_bits(word, 24, 8);
+    const uint64_t uniform = gp_bits(word, 91, 1) ? gp_uniform_upper(w, word, uniform_at) : 0;
+    const uint64_t upper = uniform | (first < NO_REGISTER - 1 ? gp_registers(w, first + 1, 1) : 0);
+    w->found |= upper;
+    w->lost = w->lost || (generic && (upper & OF_DRIVER)); /* its own parameters, maybe */
+}
+
+static bool is_of_thread_or_block(enum gp_op op)
+{
+    return op == GP_OP_LDS || op == GP_OP_STS || op == GP_OP_LDL || op == GP_OP_STL ||
+           op == GP_OP_ATOMS;
+}
+
+static void note_stored(struct gp_word_walk *w, uint64_t words)
+{
+    w->changed = w->changed || (words & ~w->memory);
+    w->memory |= words;
+}
+
+/* Where two registers are moved at a time, the second one of each two may be an upper half; a
+ * single one may be, where another one is moved from side by side. */
+static bool may_be_upper(unsigned bytes, unsigned i, bool apart)
+{
+    return bytes == 4 ? !apart : bytes < 8 || bytes > 4 * MOST_IN_ROW || i % 2;
+}
+
+/* Of more than four registers the second half is named by bits 64 to 71. */
+static void take_memory(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
+{
+    const bool halves = bytes > 4 * MOST_IN_ROW;
+    const unsigned count = halves ? MOST_IN_ROW : gp_registers_of(bytes);
+    for (unsigned i = 0; i < count; i++)
+        gp_write_registers(w, gp_bits(word, 16, 8) + i, 1, bytes == 0 || halves ? 0 : 1,
+                           !may_be_upper(bytes, i, w->words_apart) ? 0
+                           : bytes && bytes < 4                    ? in_bytes(w->memory)
+                                                                   : w->memory);
+    if (halves)
+        gp_write_registers(w, gp_bits(word, 64, 8), count, 0, w->memory);
+}
+
+static void load(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+{
+    if (!is_of_thread_or_block(i->op))
+        check_address(w, word, 32, i->op == GP_OP_LD);
+    take_memory(w, word, i->bytes);
+}
+
+static void store(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+{
+    const bool halves = i->bytes > 4 * MOST_IN_ROW;
+    if (!is_of_thread_or_block(i->op))
+        check_address(w, word, 64, false);
+    if (halves)
+        check_address(w, word, 32, false);
+    for (unsigned r = 0; r < (halves ? MOST_IN_ROW : gp_registers_of(i->bytes)); r++)
+        if (may_be_upper(i->bytes, r, w->stored_apart))
+            note_stored(w, gp_registers(w, gp_bits(word, 32, 8) + r, 1));
+    if (halves)
+        note_stored(w, gp_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW) |
+                           gp_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW));
+}
+
+static void change(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+{
+    if (!is_of_thread_or_block(i->op)) {
+        check_address(w, word, 64, false);
+        check_address(w, word, 32, false);
+    }
+    note_stored(w, gp_registers(w, gp_bits(word, 32, 8), MOST_IN_ROW) |
+                       gp_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW));
+    if (i->op != GP_OP_RED)
+        gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+}
+
+/* Each register has a word of its own. */
+static void load_constants(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode,
+                           bool to_uniform)
+{
+    const unsigned width = gp_constant_width(word), bank = gp_bits(word, 54, 5);
+    const unsigned offset = gp_constant_offset(word, opcode), count = width < 4 ? 1 : width / 4;
+    const bool by_number = opcode == ULDC || gp_bits(word, 24, 8) == NO_REGISTER;
+    w->lost = w->lost || (bank == 0 && !by_number); /* any of the parameters */
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t own = bank != 0    ? 0
+                             : width >= 4 ? gp_words_at(w, offset + 4 * i, 4)
+                                          : in_bytes(gp_words_at(w, offset / 4 * 4, 4));
+        if (to_uniform)
+            gp_write_uniform_at(w, word, i, own);
+        else
+            gp_write_registers(w, gp_bits(word, 16, 8) + i, 1, 1, own);
+    }
+}
+
+static uint64_t middle_operand(struct gp_word_walk *w, const uint64_t word[2])
+{
+    return gp_constant(w, word, 0, 4) |
+           (gp_has_register(w, word) ? gp_registers(w, gp_bits(word, 32, 8), 1) : 0) |
+           (gp_has_uniform(word) ? gp_uniform(w, word, 32, 1) : 0);
+}
+
+/* The upper half of the two that are added. */
+static uint64_t upper_of_sum(struct gp_word_walk *w, const uint64_t word[2])
+{
+    if (!gp_third_is_elsewhere(word))
+        return gp_registers(w, gp_bits(word, 64, 8) + 1, 1);
+    if (gp_has_uniform(word))
+        return gp_uniform_upper(w, word, 32);
+    return gp_constant(w, word, 4, 4) |
+           (gp_has_register(w, word) ? gp_registers(w, gp_bits(word, 32, 8) + 1, 1) : 0);
+}
+
+/* Words that are shifted by so many bits: by whole words, by bytes, or so that no part of an
+ * address is left, as an index is by its size. */
+static uint64_t shifted(uint64_t words, unsigned bits)
+{
+    return bits % 32 == 0 ? words : bits % 8 == 0 ? in_bytes(words) : 0;
+}
+
+/* Bits 9 to 11 say that bits 32 to 63 are a number. */
+static bool has_number(const uint64_t word[2])
+{
+    return gp_bits(word, 9, 3) == 4;
+}
+
+/* The bits by which a word is shifted that is multiplied with a power of two; else more than there
+ * are. */
+#define NO_SHIFT 33u
+static unsigned bits_of_factor(const uint64_t word[2])
+{
+    const uint32_t factor = (uint32_t)gp_bits(word, 32, 32);
+    return has_number(word) && factor && (factor & (factor - 1)) == 0
+               ? (unsigned)__builtin_ctz(factor)
+               : NO_SHIFT;
+}
+
+/* A word that is multiplied: compilers move and add by way of a product with one, and shift by way
+ * of one with a power of two. Else it is no part of an address. */
+static uint64_t multiplied(const uint64_t word[2], uint64_t words)
+{
+    return shifted(words, bits_of_factor(word));
+}
+
+/* The upper half of its product, of 64 bits. */
+static uint64_t multiplied_high(const uint64_t word[2], uint64_t words)
+{
+    const unsigned bits = bits_of_factor(word);
+    return bits ? shifted(words, bits) : 0;
+}
+
+static void multiply_wide(struct gp_word_walk *w, const uint64_t word[2])
+{
+    const unsigned to = gp_bits(word, 16, 8);
+    const uint64_t all = gp_operands(w, word, 1, 2), upper = upper_of_sum(w, word);
+    gp_write_registers(w, to, 1, 1, all);
+    gp_write_registers(w, to + 1, 1, 1,
+                       upper | multiplied_high(word, gp_registers(w, gp_bits(word, 24, 8), 1)));
+}
+
+/* The upper half alone. */
+static void multiply_high(struct gp_word_walk *w, const uint64_t word[2])
+{
+    gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, upper_of_sum(w, word));
+}
+
+/* The number that is added. */
+static uint64_t third_operand(struct gp_word_walk *w, const uint64_t word[2])
+{
+    return gp_third_is_elsewhere(word) ? middle_operand(w, word)
+                                       : gp_registers(w, gp_bits(word, 64, 8), 1);
+}
+
+/* A LEA shifts one word, or the upper half of two, to the left, and adds the one in the middle. */
+static uint64_t shifted_sum(const uint64_t word[2], uint64_t first, uint64_t middle, uint64_t last)
+{
+    const unsigned bits = gp_bits(word, FIRST_OF_SHIFT, BITS_OF_SHIFT);
+    if (gp_third_is_elsewhere(word))
+        return any_part(first | middle | last);
+    if (gp_bits(word, UPPER_HALF, 1))
+        return middle | (bits ? shifted(first | last, bits) : last);
+    return middle | shifted(first, bits);
+}
+
+static uint64_t shift(const uint64_t word[2], uint64_t words)
+{
+    return has_number(word) ? shifted(words, gp_bits(word, 32, 32) & 63) : any_part(words);
+}
+
+static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i,
+                    enum gp_word_kind of)
+{
+    const unsigned opcode = i->opcode & OPCODE_MASK;
+    const bool pairs = of != ARITHMETIC || gp_takes_pairs(word, opcode, w->cc);
+    const unsigned count = pairs ? 2 : 1;
+    uint64_t words = 0;
+    const uint64_t first = gp_registers(w, gp_bits(word, 24, 8), 1);
+    if (opcode == LEA)
+        words = shifted_sum(word, first, middle_operand(w, word),
+                            gp_registers(w, gp_bits(word, 64, 8), 1));
+    else if (opcode == IMAD)
+        words = third_operand(w, word) | multiplied(word, first);
+    else if (opcode == SHF)
+        words = shift(word, gp_operands(w, word, 1, 1));
+    else if (!pairs && (opcode == MOV || opcode == IABS))
+        words = middle_operand(w, word);
+    else if (!pairs && (opcode == SEL || opcode == FSEL || opcode == IMNMX || opcode == VIADD))
+        words = first | middle_operand(w, word);
+    else if (!gp_is_float(i->op, opcode) && opcode != FMNMX)
+        words = gp_operands(w, word, count, count);
+    if (opcode == PRMT || opcode == LOP3)
+        words = in_bytes(words);
+    /* A conversion, or a product's upper half, may write a single register. */
+    gp_write_registers(w, gp_bits(word, 16, 8), count, 1, words);
+}
+
+static uint64_t upper_of_uniform_sum(const struct gp_word_walk *w, const uint64_t word[2],
+                                     uint64_t in_middle)
+{
+    return gp_third_is_elsewhere(word) ? in_middle : gp_uniform_upper(w, word, 64);
+}
+
+static bool is_move_or_sum(unsigned opcode)
+{
+    return opcode == UMOV || opcode == USEL || opcode == UIADD3 || opcode == UIADD3_64;
+}
+
+/* Bits 9 to 11 say where the operand of bits 32 to 39 is no register. Since 10.0 others take pairs,
+ * too. */
+static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+{
+    const unsigned form = gp_bits(word, 9, 3);
+    const unsigned count = opcode == UIMAD_WIDE || opcode == UIADD3_64 || w->cc >= 100 ? 2 : 1;
+    const bool middle = form == 1 || form == 6 || form == 7;
+    const uint64_t in_middle = middle ? gp_uniform(w, word, 32, count) : 0;
+    const uint64_t first = opcode == UMOV ? 0 : gp_uniform(w, word, 24, count);
+    const uint64_t last = opcode == UMOV || opcode == USEL ? 0 : gp_uniform(w, word, 64, count);
+    const uint64_t all = first | in_middle | last;
+    const uint64_t third = gp_third_is_elsewhere(word) ? in_middle : last;
+    if (opcode == UIMAD_WIDE) {
+        gp_write_uniform(w, word, 1, 1, all);
+        gp_write_uniform_at(
+            w, word, 1, upper_of_uniform_sum(w, word, in_middle) | multiplied_high(word, first));
+    } else if (opcode == USHF) {
+        gp_write_uniform(w, word, count, 1, shift(word, all));
+    } else if (opcode == UIMAD) {
+        gp_write_uniform(w, word, count, 1, third | multiplied(word, first));
+    } else if (opcode == ULEA) {
+        gp_write_uniform(w, word, count, 1, shifted_sum(word, first, in_middle, last));
+    } else {
+        gp_write_uniform(w, word, count, 1, is_move_or_sum(opcode) ? all : any_part(all));
+    }
+}
+
+/* Results are predicates. */
+static bool has_predicates_alone(unsigned opcode)
+{
+    return is_between(opcode, FIRST_PLOP3, LAST_PLOP3) || opcode == R2P || opcode == UR2UP ||
+           opcode == UISETP || is_between(opcode, UPLOP3, LAST_UPLOP3);
+}
+
+static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+{
+    const unsigned opcode = i->opcode & OPCODE_MASK, to = gp_bits(word, 16, 8);
+    const bool is_plain =
+        opcode < FIRST_OF_MEMORY && (opcode == F2FP || !gp_is_matrix(opcode, w->cc));
+    if (i->op == GP_OP_LDGSTS) {
+        check_address(w, word, 64, false); /* memory is one piece */
+        return;
+    }
+    if (gp_is_product_of_matrices(i->op) || gp_has_no_result(opcode) ||
+        has_predicates_alone(opcode) || is_between(opcode, CCTL, LAST_CCTL))
+        return;
+    if (i->op == GP_OP_STSM || i->op == GP_OP_STAS || i->op == GP_OP_REDAS)
+        note_stored(w, gp_all_operands(w, word, opcode));
+    else if (opcode == LDSM)
+        gp_write_registers(w, to, MOST_IN_ROW, 0, w->memory);
+    else if (gp_is_uniform(opcode))
+        compute_uniform(w, word, opcode);
+    else if (opcode == R2UR || opcode == R2UR_BY_PORT || opcode == REDUX || opcode == CREDUX)
+        gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));
+    else if (is_plain)
+        gp_write_registers(w, to, 1, 1, any_part(gp_operands(w, word, 2, 2)));
+    else if (opcode == SHFL)
+        gp_write_registers(w, to, 1, 0, gp_all_operands(w, word, opcode));
+    else
+        gp_write_registers(w, to, 2, 0, any_part(gp_all_operands(w, word, opcode)));
+}
+
+/* Those that may read any parameter: descriptors lie there. */
+static bool may_read_any(const struct gp_instruction *i)
+{
+    switch (i->op) {
+    case GP_OP_UNKNOWN:
+    case GP_OP_LDGMC:
+    case GP_OP_TMA_LOAD:
+    case GP_OP_TMA_STORE:
+    case GP_OP_TMA_REDUCE:
+    case GP_OP_TMA_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A CS2R writes two registers where bit 80 says so: they are cleared by it. */
+static void clear(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
+{
+    const unsigned count = opcode == CS2R && gp_bits(word, 80, 1) ? 2 : 1;
+    gp_write_registers(w, gp_bits(word, 16, 8), count, count, 0);
+}
+
+static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
+{
+    const unsigned opcode = i->opcode & OPCODE_MASK;
+    const enum gp_word_kind kind = gp_word_kind_of(word, i, w->cc);
+    w->lost = w->lost || may_read_any(i);
+    switch (kind) {
+    case NOTHING:
+    case COMPARISON:
+        break;
+    case SPECIAL:
+        clear(w, word, opcode);
+        break;
+    case SPECIAL_UNIFORM:
+        gp_write_uniform(w, word, 1, 1, 0);
+        break;
+    case WIDE:
+        if (opcode == IMAD_WIDE)
+            multiply_wide(w, word);
+        else
+            multiply_high(w, word);
+        break;
+    case ARITHMETIC:
+    case DOUBLE:
+        compute(w, word, i, kind);
+        break;
+    case CONSTANT:
+    case TO_UNIFORM:
+        load_constants(w, word, opcode, kind == TO_UNIFORM);
+        break;
+    case LOAD:
+        load(w, word, i);
+        break;
+    case STORE:
+        store(w, word, i);
+        break;
+    case ATOMIC:
+        change(w, word, i);
+        break;
+    case UNKNOWN:
+        do_other(w, word, i);
+        break;
+    case UNKNOWABLE:
+        if (is_between(opcode, FIRST_TEXTURE, LAST_TEXTURE))
+            gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
+        else
+            w->lost = w->lost || opcode == UTMAPF || !gp_is_known_all_the_same(i->op, opcode);
+        break;
+    }
+}
+
+/* One walk, for the words from the first one on. */
+static bool follow(const void *code, size_t size, int cc, unsigned first, uint64_t *found)
+{
+    struct gp_word_walk *w = calloc(1, sizeof(*w));
+    if (!w)
+        return false;
+    const struct gp_words_apart apart = gp_code_words_apart(code, size, cc);
+    w->step = step;
+    w->most = WORDS_AT_ONCE;
+    w->words_apart = apart.loaded;
+    w->stored_apart = apart.stored;
+    w->driver_end = gp_first_parameter(cc);
+    w->of_driver = OF_DRIVER;
+    w->first = w->driver_end + 4 * first;
+    const bool known = gp_word_walk_through(w, code, size, cc);
+    *found = w->found;
+    free(w);
+    return known;
+}
+
+static void set(uint64_t *bits, size_t i, uint64_t bit)
+{
+    bits[i / 64] |= bit << i % 64;
+}
+
+bool gp_code_address_words(const void *code, size_t size, int cc, unsigned count,
+                           struct gp_address_words *words)
+{
+    if (count > GP_ADDRESS_WORDS)
+        return false;
+    memset(words, 0, sizeof(*words));
+    for (unsigned first = 0; first < count; first += WORDS_AT_ONCE) {
+        uint64_t found;
+        if (!follow(code, size, cc, first, &found))
+            return false;
+        for (unsigned i = 0; i < WORDS_AT_ONCE && first + i < GP_ADDRESS_WORDS; i++) {
+            set(words->whole, first + i, found >> i & 1);
+            set(words->in_bytes, first + i, found >> (WORDS_AT_ONCE + i) & 1);
+        }
+    }
+    return true;
+}
+
+static bool is_set(const uint64_t *bits, size_t i)
+{
+    return i >= GP_ADDRESS_WORDS || (bits[i / 64] >> i % 64 & 1);
+}
+
+bool gp_address_words_may(const struct gp_address_words *words, size_t at)
+{
+    const size_t first = (at + 4) / 4, last = (at + 7) / 4;
+    return (is_set(words->in_bytes, first) && is_set(words->in_bytes, last)) ||
+           (first == last && is_set(words->whole, first));
+}

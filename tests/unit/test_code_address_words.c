@@ -1,0 +1,172 @@
+/* code/address_words: the words of the parameters that kernels use as upper halves of addresses, in
+ * the cubins that nvcc made of tests/words/words.cu. */
+#include "beside.h"
+#include "code/address_words.h"
+#include "code/cubin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define TEXT ".text."
+#define FIRST 8 /* offsets of the addresses in `struct mixed`, */
+#define SECOND 24
+#define BYTES 40  /* and all of its bytes */
+#define STRIDE 16 /* offset */
+
+static const int capabilities[] = {75, 80, 90, 100, 120};
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* No two numbers beside the addresses are an address, aligned or not. */
+static void check_mixed(const char *name, int cc, const struct gp_address_words *words)
+{
+    for (size_t at = 0; at + 8 <= BYTES; at++) {
+        const bool address = at == FIRST || at == SECOND;
+        /* An array's stride is shifted, in two words. */
+        const bool near = begins(name, "near_") && (at % 4 || (at >= STRIDE - 4 && at <= STRIDE));
+        if (gp_address_words_may(words, at) != address && (address || (cc < 100 && !near)))
+            fail_msg("%s of %d at %zu", name, cc, at);
+    }
+}
+
+static void check_packed(const char *name, int cc, const struct gp_address_words *words)
+{
+    if (!gp_address_words_may(words, begins(name, "packed_beside") ? 1 : 2))
+        fail_msg("%s of %d", name, cc);
+}
+
+/* Returns whether it is one of these kernels. */
+static bool check_kernel(const char *name, int cc, const char *code, size_t size)
+{
+    struct gp_address_words words;
+    const bool any = begins(name, "any_"), packed = begins(name, "packed_");
+    if (!any && !packed && !begins(name, "exact_") && !begins(name, "near_"))
+        return false;
+    assert_int_equal(gp_code_address_words(code, size, cc, (any ? BYTES + 4 : BYTES) / 4, &words),
+                     !any);
+    if (packed)
+        check_packed(name, cc, &words);
+    else if (!any)
+        check_mixed(name, cc, &words);
+    return true;
+}
+
+static unsigned check(const char *image, size_t size, int cc)
+{
+    struct gp_cubin cubin;
+    Elf64_Shdr section;
+    unsigned kernels = 0;
+    assert_true(gp_cubin_open(&cubin, image, size));
+    for (unsigned i = 1; i < cubin.count; i++) {
+        const char *name = gp_cubin_section_name(&cubin, i);
+        if (begins(name, TEXT) && gp_cubin_find(&cubin, name, &section))
+            kernels +=
+                check_kernel(name + strlen(TEXT), cc, image + section.sh_offset, section.sh_size);
+    }
+    return kernels;
+}
+
+static void words_of_addresses(void **state)
+{
+    unsigned cubins = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+        size_t size;
+        char name[32];
+        snprintf(name, sizeof(name), "words.%d.cubin", capabilities[i]);
+        char *image = read_beside(name, &size);
+        if (!image)
+            continue;
+        assert_int_equal(check(image, size, capabilities[i]), 12);
+        free(image);
+        cubins++;
+    }
+    assert_true(cubins >= 2);
+}
+
+/* As ptxas writes them for compute capability 9.0. */
+#define CODE(...) ((const uint64_t[][2]){__VA_ARGS__})
+#define FIND(words, ...) \
+    gp_code_address_words(CODE(__VA_ARGS__), sizeof(CODE(__VA_ARGS__)), 90, 8, words)
+#define LOAD_PARAMETER                         \
+    {                                          \
+        0x00008400ff047b82, 0x000e620000000a00 \
+    } /* LDC.64 R4, c[0x0][0x210] */
+#define STORE                                  \
+    {                                          \
+        0x0000000004007986, 0x000fe2000c101904 \
+    } /* STG [R4.64], R0 */
+#define EXIT                                   \
+    {                                          \
+        0x000000000000794d, 0x000fea0003800000 \
+    }
+#define CALL                                   \
+    {                                          \
+        0x0000000000007943, 0x001fea0003c00000 \
+    }
+#define UNKNOWN  \
+    {            \
+        0x1ff, 0 \
+    }
+#define BY_A_REGISTER                          \
+    {                                          \
+        0x0000840005057b82, 0x000e620000000800 \
+    } /* LDC R5, c[0x0][R5+0x210] */
+/* ULDC.64 UR4, c[0x0][0x198]: where parameters have generic addresses */
+#define OF_DRIVER                              \
+    {                                          \
+        0x0000660000047ab9, 0x000fe20000000a00 \
+    }
+#define MOVE_UPPER                             \
+    {                                          \
+        0x0000000500057c02, 0x000fe20008000f00 \
+    } /* MOV R5, UR5 */
+#define LOAD_GENERIC                           \
+    {                                          \
+        0x0000000004037980, 0x000ea8000c101900 \
+    } /* LD.E R3, [R4.64] */
+
+static void words_that_are_not_known(void **state)
+{
+    struct gp_address_words words;
+    (void)state;
+    assert_true(FIND(&words, LOAD_PARAMETER, STORE, EXIT));
+    assert_true(gp_address_words_may(&words, 0));
+    assert_false(gp_address_words_may(&words, 4));
+    assert_true(gp_address_words_may(&words, 4 * GP_ADDRESS_WORDS)); /* behind all of them */
+    assert_false(FIND(&words, LOAD_PARAMETER, CALL, EXIT));
+    assert_false(FIND(&words, LOAD_PARAMETER, UNKNOWN, EXIT));
+    assert_false(FIND(&words, LOAD_PARAMETER, BY_A_REGISTER, EXIT));
+    assert_false(FIND(&words, OF_DRIVER, MOVE_UPPER, LOAD_GENERIC, EXIT));
+    assert_true(FIND(&words, LOAD_PARAMETER, LOAD_GENERIC, EXIT));
+    assert_false(
+        gp_code_address_words(CODE(EXIT), sizeof(CODE(EXIT)), 90, GP_ADDRESS_WORDS + 1, &words));
+}
+
+static void low_addresses(void **state)
+{
+    (void)state;
+    assert_true(gp_is_low_address(0x1000ffffff));
+    assert_false(gp_is_low_address(0x7f6518800020));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_of_addresses),
+        cmocka_unit_test(words_that_are_not_known),
+        cmocka_unit_test(low_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
