@@ -80,7 +80,7 @@ static bool may_be_upper(unsigned bytes, unsigned i, bool apart)
     return bytes == 4 ? !apart : bytes < 8 || bytes > 4 * MOST_IN_ROW || i % 2;
 }
 
-/* Of more than four registers the second half is named by bits 64 to 71. */
+/* Bits 64 to 71 name the second half of more than four registers. */
 static void take_memory(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const bool halves = bytes > 4 * MOST_IN_ROW;
@@ -341,7 +341,7 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
         gp_write_registers(w, to, 2, 0, any_part(gp_all_operands(w, word, opcode)));
 }
 
-/* Those that may read any parameter: descriptors lie there. */
+/* Instructions that may read any parameter: descriptors lie there. */
 static bool may_read_any(const struct gp_instruction *i)
 {
     switch (i->op) {

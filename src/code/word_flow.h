@@ -236,7 +236,7 @@ void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],
 uint64_t gp_registers(const struct gp_word_walk *w, unsigned first, unsigned count);
 uint64_t gp_uniform(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit,
                     unsigned count);
-/* Of the second of two. */
+/* Facts of the second of two. */
 uint64_t gp_uniform_upper(const struct gp_word_walk *w, const uint64_t word[2], unsigned bit);
 uint64_t gp_operands(struct gp_word_walk *w, const uint64_t word[2], unsigned count,
                      unsigned third);
@@ -245,7 +245,7 @@ uint64_t gp_all_operands(struct gp_word_walk *w, const uint64_t word[2], unsigne
 uint64_t gp_constant(struct gp_word_walk *w, const uint64_t word[2], unsigned from, unsigned bytes);
 /* Facts of constants of bank 0, from an offset in it on. */
 uint64_t gp_words_at(const struct gp_word_walk *w, unsigned offset, unsigned bytes);
-/* Of a load of constants: the offset, and bytes. */
+/* The offset that a load of constants names, and its bytes. */
 unsigned gp_constant_offset(const uint64_t word[2], unsigned opcode);
 unsigned gp_constant_width(const uint64_t word[2]);
 /* Registers that are read or written for so many bytes; 0: not known. */
