@@ -1,5 +1,6 @@
 #include "code/functions.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define SECTION_PREFIX ".text."
@@ -64,4 +65,72 @@ void gp_cubin_functions(const struct gp_cubin *cubin, gp_function_visit *visit, 
 {
     if (!visit_sections(cubin, visit, data))
         visit_symbols(cubin, visit, data);
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+/* Entries of .nv.info: a format, an attribute, and two bytes of a value, or of the size of the
+ * value that follows. One has the number of a symbol, and the registers of that function. */
+#define WITH_SIZE 0x04
+#define REGISTERS_OF 0x2f
+
+struct info_entry {
+    uint8_t format, attribute;
+    uint16_t size;
+};
+
+static bool is_function_named(const struct gp_cubin *cubin, uint32_t number, const char *function)
+{
+    for (unsigned i = 0; i < cubin->count; i++) {
+        struct gp_cubin_symbols table;
+        const Elf64_Shdr symbols = gp_cubin_section(cubin, i);
+        if (symbols.sh_type != SHT_SYMTAB || !gp_cubin_symbols(cubin, &symbols, &table) ||
+            number >= table.count)
+            continue;
+        const Elf64_Sym symbol = gp_cubin_symbol(&table, number);
+        const char *name = gp_cubin_symbol_name(&table, &symbol);
+        return name && strcmp(name, function) == 0;
+    }
+    return false;
+}
+
+static unsigned registers_by_info(const struct gp_cubin *cubin, const char *function)
+{
+    Elf64_Shdr info;
+    if (!gp_cubin_find(cubin, ".nv.info", &info))
+        return 0;
+    const char *at = cubin->base + info.sh_offset, *end = at + info.sh_size;
+    while ((size_t)(end - at) >= sizeof(struct info_entry)) {
+        struct info_entry entry;
+        uint32_t value[2];
+        memcpy(&entry, at, sizeof(entry));
+        at += sizeof(entry);
+        const size_t size = entry.format == WITH_SIZE ? entry.size : 0;
+        if (size > (size_t)(end - at))
+            return 0;
+        if (entry.attribute == REGISTERS_OF && size == sizeof(value)) {
+            memcpy(value, at, sizeof(value));
+            if (is_function_named(cubin, value[0], function))
+                return value[1];
+        }
+        at += size;
+    }
+    return 0;
+}
+
+/* Older toolkits write them to the header of the function's section, too. */
+static unsigned registers_by_section(const struct gp_cubin *cubin, const char *function)
+{
+    for (unsigned i = 0; i < cubin->count; i++) {
+        const char *name = owner_of(cubin, i);
+        if (name && strcmp(name, function) == 0)
+            return gp_cubin_section(cubin, i).sh_info >> 24;
+    }
+    return 0;
+}
+
+unsigned gp_cubin_registers(const struct gp_cubin *cubin, const char *function)
+{
+    const unsigned count = registers_by_info(cubin, function);
+    return count ? count : registers_by_section(cubin, function);
 }

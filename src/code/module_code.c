@@ -27,6 +27,8 @@ struct function {
     struct function *next;
 };
 
+/* More text takes too long to be compiled once more: the driver makes a megabyte in seconds. */
+#define MOST_PTX ((size_t)512 << 10)
 /* A larger image is a library's, without lines, and takes long to unpack. */
 #define LARGEST_SLIMMED ((size_t)32 << 20)
 /* A larger part of a cubin is not made beside the search for a function. */
@@ -38,6 +40,7 @@ struct gp_code {
     void *copy;         /* ours, of `size` bytes; NULL where the image stays */
     const void *object; /* whose base this is, with which the image goes; NULL: none */
     const char *why;
+    bool is_compiled, was_compiled; /* the copy is a cubin made of PTX; that was tried */
     struct gp_unpacked unpacked;
     struct function *functions;
 };
@@ -64,6 +67,15 @@ static void drop_copy(void *copy, size_t size)
     free(copy);
 }
 
+/* 0 where it is not known, or there is no machine code to be had. */
+static size_t size_of(const void *image)
+{
+    if (!gp_image_is_ptx(image))
+        return gp_image_size(image);
+    const size_t size = strlen(image) + 1;
+    return size <= MOST_PTX ? size : 0;
+}
+
 struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
 {
     struct gp_code *code = calloc(1, sizeof(*code));
@@ -75,7 +87,7 @@ struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
         return code;
     }
     if (!size)
-        code->size = gp_image_size(image);
+        code->size = size_of(image);
     if (!code->size) {
         code->why = "the kernel's module was not loaded as machine code";
         return code;
@@ -86,6 +98,19 @@ struct gp_code *gp_code_keep(const void *image, size_t size, bool stays)
     return code;
 }
 
+static void forget_functions(struct gp_code *code)
+{
+    struct function *f, *next;
+    LL_FOREACH_SAFE(code->functions, f, next)
+    {
+        drop_copy(f->bytes, f->size);
+        drop_copy(f->slim, f->slim_size);
+        free(f->name);
+        free(f);
+    }
+    code->functions = NULL;
+}
+
 void gp_code_lies_in(struct gp_code *code, const void *object)
 {
     if (code && !code->copy)
@@ -94,16 +119,9 @@ void gp_code_lies_in(struct gp_code *code, const void *object)
 
 void gp_code_drop(struct gp_code *code)
 {
-    struct function *f, *next;
     if (!code)
         return;
-    LL_FOREACH_SAFE(code->functions, f, next)
-    {
-        drop_copy(f->bytes, f->size);
-        drop_copy(f->slim, f->slim_size);
-        free(f->name);
-        free(f);
-    }
+    forget_functions(code);
     gp_unpacked_drop(&code->unpacked);
     drop_copy(code->copy, code->size);
     free(code);
@@ -226,7 +244,7 @@ static const char *why_not_searched(const struct gp_code *code)
 {
     /* The driver may have been asked to ignore machine code and to compile PTX. */
     const char *force = secure_getenv("CUDA_FORCE_PTX_JIT");
-    if (force && *force && strcmp(force, "0") != 0)
+    if (!code->is_compiled && force && *force && strcmp(force, "0") != 0)
         return "the driver compiles the PTX of the kernel's module";
     if (code->image && !is_there(code))
         return "the image of the kernel's module is there no more";
@@ -295,6 +313,112 @@ const void *gp_code_find(struct gp_code *code, const char *function, int cc, siz
     *size = f->size;
     *why = f->bytes ? NULL : f->why;
     return f->bytes;
+}
+
+/* ---- machine code made of PTX ---------------------------------------------------------------- */
+
+struct text {
+    const char *from;
+    size_t bytes;
+    char *copy;
+    bool copies, has_cubin;
+};
+
+static bool take_text(struct gp_part *part, void *data, const char **why)
+{
+    struct text *t = data;
+    (void)why;
+    t->has_cubin = t->has_cubin || part->is_cubin;
+    if (part->is_cubin || t->bytes || part->size > MOST_PTX)
+        return true;
+    t->bytes = part->size;
+    t->copy = t->copies ? malloc(part->size + 1) : NULL;
+    if (t->copy) {
+        memcpy(t->copy, part->bytes, part->size);
+        t->copy[part->size] = '\0';
+    }
+    return true;
+}
+
+/* A cubin is not unpacked to be passed by. */
+static bool unpacks_none(unsigned cubin, size_t bytes, void *data)
+{
+    struct text *t = data;
+    (void)cubin;
+    (void)bytes;
+    t->has_cubin = true;
+    return false;
+}
+
+static struct text find_text(struct gp_code *code, int cc, bool copies)
+{
+    static const struct gp_part_visitor takes = {.part = take_text, .unpacks = unpacks_none};
+    struct text t = {.copies = copies};
+    const char *why;
+    if (!code || code->was_compiled || !code->image || !is_there(code) ||
+        !gp_image_parts(code->image, code->size, cc, &takes, &t, &why) || t.has_cubin) {
+        free(t.copy);
+        return (struct text){0};
+    }
+    return t;
+}
+
+char *gp_code_ptx(struct gp_code *code, int cc)
+{
+    return find_text(code, cc, true).copy;
+}
+
+size_t gp_code_ptx_bytes(struct gp_code *code, int cc)
+{
+    return find_text(code, cc, false).bytes;
+}
+
+void gp_code_compiled(struct gp_code *code, const void *cubin, size_t size, const char *why)
+{
+    if (!code)
+        return;
+    void *copy = cubin ? keep_copy(cubin, size) : NULL;
+    code->was_compiled = true;
+    if (!copy) {
+        code->why = cubin ? "out of memory for machine code" : why;
+        return;
+    }
+    forget_functions(code);
+    gp_unpacked_drop(&code->unpacked);
+    drop_copy(code->copy, code->size);
+    code->image = code->copy = copy;
+    code->size = size;
+    code->object = NULL;
+    code->is_compiled = true;
+}
+
+struct registers {
+    const char *function;
+    unsigned count;
+};
+
+static void count_registers(const struct gp_cubin *cubin, void *data)
+{
+    struct registers *r = data;
+    r->count = gp_cubin_registers(cubin, r->function);
+}
+
+void gp_code_check_registers(struct gp_code *code, const char *function, int cc, unsigned registers)
+{
+    struct registers r = {.function = function};
+    const char *why;
+    if (!code || !code->is_compiled)
+        return;
+    struct function *f = known_function(code, function, cc);
+    if (!f)
+        f = find_function_code(code, function, cc);
+    if (!f || !f->bytes ||
+        (ask(code, cc, function, count_registers, &r, &why) && r.count == registers))
+        return;
+    drop_copy(f->bytes, f->size);
+    f->bytes = NULL;
+    f->size = 0;
+    f->why = "the machine code made of the PTX of the kernel's module is not that of the driver";
 }
 
 /* ---- a cubin to be kept ---------------------------------------------------------------------- */

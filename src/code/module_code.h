@@ -26,6 +26,19 @@ bool gp_code_read(struct gp_code *code, const void *image, size_t size, int cc,
                   const struct gp_image_visitor *visitor, void *data, const char **runs_once,
                   const char **why);
 
+/* The PTX that the driver has compiled for a chip of compute capability `cc` (times ten), where the
+ * image has no machine code for it: text that ends in a NUL, to be freed. NULL where there is none,
+ * it is too large to be compiled once more, or was already. `code` may be NULL here and below. */
+char *gp_code_ptx(struct gp_code *code, int cc);
+/* The bytes of that text; 0 where there is none. */
+size_t gp_code_ptx_bytes(struct gp_code *code, int cc);
+/* A cubin that was made of it; NULL, with the reason, where there could be none. It is copied. */
+void gp_code_compiled(struct gp_code *code, const void *cubin, size_t size, const char *why);
+/* Where the code was made of PTX: is not given any more for the function that has another number of
+ * registers than the driver says. */
+void gp_code_check_registers(struct gp_code *code, const char *function, int cc,
+                             unsigned registers);
+
 /* The machine code of the function, for a chip of compute capability `cc` (times ten), at which
  * instruction offsets count from 0; it lives until gp_code_drop. Code of which several cubins have
  * different versions is not given. NULL with the reason in *why, which lives for ever. */

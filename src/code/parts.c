@@ -187,6 +187,13 @@ static bool visit_fatbin(struct walk *w, const char *base, size_t size)
 
 /* ---- any image ------------------------------------------------------------------------------- */
 
+/* PTX begins with a comment, white space or a directive. */
+static bool begins_as_ptx(const char *text, size_t length)
+{
+    const char *first = gp_ptx_skip_blank(text, text + length);
+    return first < text + length && *first == '.';
+}
+
 static bool visit_image(struct walk *w, const void *image, size_t size)
 {
     uint32_t magic = 0;
@@ -205,14 +212,20 @@ static bool visit_image(struct walk *w, const void *image, size_t size)
         return visit(w, (struct gp_part){.is_cubin = true,
                                          .bytes = image,
                                          .size = size ? size : gp_cubin_size(image)});
-    /* Text: PTX begins with a comment, white space or a directive. */
     const char *text = image;
     size_t length = size ? strnlen(text, size) : strlen(text);
-    const char *first = gp_ptx_skip_blank(text, text + length);
-    if (first < text + length && *first == '.')
+    if (begins_as_ptx(text, length))
         return w->visitor->cubins_only || visit(w, (struct gp_part){.bytes = text, .size = length});
     w->why = "the module's image is in a form that is not known";
     return false;
+}
+
+bool gp_image_is_ptx(const void *image)
+{
+    uint32_t magic;
+    memcpy(&magic, image, sizeof(magic));
+    return magic != FATBIN_MAGIC && magic != WRAPPER_MAGIC &&
+           memcmp(&magic, ELFMAG, SELFMAG) != 0 && begins_as_ptx(image, strlen(image));
 }
 
 /* The answer of the image itself, of a form with a size that is known without reading all of it. */

@@ -33,6 +33,9 @@ struct gp_part_visitor {
 bool gp_image_parts(const void *image, size_t size, int cc, const struct gp_part_visitor *visitor,
                     void *data, const char **why);
 
+/* True for PTX text that ends in a NUL. */
+bool gp_image_is_ptx(const void *image);
+
 /* How large an image is by its own account: a cubin or a bare fatbin; 0 for all others. */
 size_t gp_image_size(const void *image);
 

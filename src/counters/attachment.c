@@ -5,6 +5,7 @@
 
 #include "counters/collector.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 static atomic_bool initialized, detached;
@@ -59,6 +60,50 @@ bool profiler_is_detached(void)
 {
     return atomic_load(&detached);
 }
+
+/* ---- cubins ---------------------------------------------------------------------------------- */
+
+struct listening {
+    gp_cubin_heard *heard;
+    void *data;
+    pthread_t thread; /* others load modules of their own */
+};
+
+static void hear_module(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId which,
+                        const void *call)
+{
+    const struct listening *l = data;
+    if (domain != CUPTI_CB_DOMAIN_RESOURCE || which != CUPTI_CBID_RESOURCE_MODULE_LOADED ||
+        !pthread_equal(pthread_self(), l->thread))
+        return;
+    const CUpti_ResourceData *resource = call;
+    const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
+    if (module && module->pCubin && module->cubinSize)
+        l->heard(module->pCubin, module->cubinSize, l->data);
+}
+
+bool gp_collectors_hear_cubins(void (*load)(void *data), gp_cubin_heard *heard, void *data,
+                               struct gp_reason *why)
+{
+    CUpti_SubscriberHandle subscriber;
+    struct listening listening = {heard, data, pthread_self()};
+    *why = GP_REASON_TEXT(CODE_UNKNOWN, "CUPTI gives no machine code at present");
+    if (!atomic_load(&initialized) || !gp_cupti_can_detach() ||
+        gp_cupti_failed("cuptiSubscribe",
+                        gp_cupti.cuptiSubscribe(&subscriber, hear_module, &listening), why))
+        return false;
+    const bool listens =
+        !gp_cupti_failed("cuptiEnableCallback",
+                         gp_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                                      CUPTI_CBID_RESOURCE_MODULE_LOADED),
+                         why);
+    if (listens)
+        load(data);
+    return !gp_cupti_failed("cuptiUnsubscribe", gp_cupti.cuptiUnsubscribe(subscriber), why) &&
+           listens;
+}
+
+/* ---- to be away ------------------------------------------------------------------------------ */
 
 /* Profilers begin again only where they were ended before it, too. A CUPTI that was given up may
  * still be sampling, beside a kernel that does not end. */

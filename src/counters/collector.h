@@ -144,6 +144,13 @@ bool gp_collectors_have_driver(void);
  * reason in *why. */
 bool gp_collectors_detach(struct gp_reason *why);
 
+/* Calls `load` with the data, and `heard` with the cubin of each module that the driver loads
+ * meanwhile, also one that it compiles from PTX. False, with the reason in *why, where nobody was
+ * asked: nothing is counted at present, or another tool listens to CUPTI. */
+typedef void gp_cubin_heard(const void *cubin, size_t size, void *data);
+bool gp_collectors_hear_cubins(void (*load)(void *data), gp_cubin_heard *heard, void *data,
+                               struct gp_reason *why);
+
 /* Facts of a device that only CUPTI knows: the chip's name, CUPTI's version. Empty and 0 where it
  * does not say. */
 void gp_collector_describe(struct gp_device *device);

@@ -733,6 +733,7 @@ struct gp_kernel {
     enum { GP_REACH_UNKNOWN, GP_REACH_DIRECT, GP_REACH_FURTHER } reach;
     unsigned direct; /* launches of which it is known that they did not */
     enum gp_maybe launches_graphs, uses_textures, waits, polls, spins, loads_addresses, halves;
+    atomic_bool is_compiled; /* kernel_compile has done its work */
     bool data_words_known;
     uint64_t data_words; /* code/data_words.h */
     enum gp_maybe address_words_known;
@@ -801,6 +802,12 @@ const void *kernel_find_code(void *kernel, const char *function, size_t *size,
  * cc / 10: the program has made a texture, and the kernel's code holds such an access, or is not
  * known. */
 bool kernel_may_use_textures(struct gp_kernel *kernel, int cc);
+/* Machine code is had where its module has PTX alone (compiled.c); not while a stream is captured,
+ * nor before CUPTI is there. */
+void kernel_compile(struct gp_kernel *kernel);
+/* As predicted; 0 where it is done. */
+double kernel_compiling_seconds(const struct gp_kernel *kernel);
+unsigned kernel_registers(const struct gp_kernel *kernel);
 /* The words of its parameters that are data only, by its code: a bit for each. */
 uint64_t kernel_data_words(struct gp_kernel *kernel, const struct gp_device *device);
 /* The words of its parameters, so many bytes, that may be upper halves of addresses, by its code;

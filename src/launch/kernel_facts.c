@@ -216,6 +216,11 @@ static int attribute(CUfunction function, CUfunction_attribute which)
     return gp_cuda.cuFuncGetAttribute(&value, which, function) == CUDA_SUCCESS ? value : 0;
 }
 
+unsigned kernel_registers(const struct gp_kernel *kernel)
+{
+    return (unsigned)attribute(kernel->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+}
+
 int kernel_carveout(const struct gp_kernel *kernel)
 {
     return attribute(kernel->function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);

@@ -264,7 +264,8 @@ double kernel_reading_seconds(CUfunction handle)
 {
     const struct gp_kernel *k = lock_and_find(handle);
     const bool is_read = !k || atomic_load_explicit(&k->is_read, memory_order_relaxed);
-    const double seconds = is_read ? 0 : gp_module_code_seconds(k->module, k->name);
+    const double seconds =
+        is_read ? 0 : gp_module_code_seconds(k->module, k->name) + kernel_compiling_seconds(k);
     pthread_rwlock_unlock(&lock);
     return seconds;
 }

@@ -123,6 +123,7 @@ struct gp_reach measurement_reach(struct gp_measurement *m)
 {
     const struct gp_verify_schedule *schedule = &m->kernel->schedule;
     const struct gp_device *device = &m->context->device;
+    kernel_compile(m->kernel);
     struct gp_reach reach = {
         .parameters = parameter_bytes,
         .module = m->kernel->module,

@@ -503,6 +503,51 @@ const void *gp_module_code(const void *handle, const char *function, size_t *siz
     return found.bytes;
 }
 
+/* Locked. NULL where the handle is not known. */
+static struct gp_code *code_of(const void *handle)
+{
+    const struct module *m;
+    DL_SEARCH_SCALAR(modules, m, handle, handle);
+    return handle && m ? m->code : NULL;
+}
+
+static int cc_of(const void *handle)
+{
+    const struct module *m;
+    DL_SEARCH_SCALAR(modules, m, handle, handle);
+    return m ? m->cc : 0;
+}
+
+char *gp_module_ptx(const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    char *text = gp_code_ptx(code_of(handle), cc_of(handle));
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+
+size_t gp_module_ptx_bytes(const void *handle)
+{
+    pthread_mutex_lock(&lock);
+    const size_t bytes = gp_code_ptx_bytes(code_of(handle), cc_of(handle));
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
+void gp_module_compiled(const void *handle, const void *cubin, size_t size, const char *why)
+{
+    pthread_mutex_lock(&lock);
+    gp_code_compiled(code_of(handle), cubin, size, why);
+    pthread_mutex_unlock(&lock);
+}
+
+void gp_module_check_registers(const void *handle, const char *kernel, unsigned registers)
+{
+    pthread_mutex_lock(&lock);
+    gp_code_check_registers(code_of(handle), kernel, cc_of(handle), registers);
+    pthread_mutex_unlock(&lock);
+}
+
 double gp_module_code_seconds(const void *handle, const char *function)
 {
     const struct module *m;

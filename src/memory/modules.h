@@ -47,6 +47,14 @@ struct gp_reason gp_module_runs_once(const void *handle, const char *kernel);
 const void *gp_module_code(const void *handle, const char *function, size_t *size,
                            struct gp_reason *why);
 
+/* The PTX of a module or library that has no machine code, to be freed, and a cubin that was made
+ * of it, as gp_code_ptx and gp_code_compiled have them. */
+char *gp_module_ptx(const void *handle);
+size_t gp_module_ptx_bytes(const void *handle);
+void gp_module_compiled(const void *handle, const void *cubin, size_t size, const char *why);
+/* The kernel's code is given if it has so many registers, which the driver says of its own. */
+void gp_module_check_registers(const void *handle, const char *kernel, unsigned registers);
+
 /* The seconds that gp_module_code takes now to unpack the images that it searches, as predicted; 0
  * where it need not. */
 double gp_module_code_seconds(const void *handle, const char *function);

@@ -13,7 +13,7 @@
 #include "model/chip.h"
 #include "model/counters.h"
 
-#define GPUSIM_BACKEND_VERSION 5
+#define GPUSIM_BACKEND_VERSION 6
 
 /* A listener that sees the work of each launch on a context. */
 struct gpusim_watcher {
@@ -45,6 +45,8 @@ struct gpusim_backend {
     bool (*attach)(const void *tool);         /* false: another one is attached */
     void (*detach)(const void *tool);
     void (*serve)(bool on); /* profilers have every call of the program watched */
+    /* Called with the cubin of each module that is compiled from PTX; NULL: no more. */
+    void (*hear_cubins)(void (*heard)(const void *cubin, size_t size));
 };
 
 extern const struct gpusim_backend gpusim_backend;

@@ -363,6 +363,28 @@ saved() {
     [ "$(measured)" -eq 5 ]
 }
 
+# compiled WHY: no launch has its operations on matrices, and the reason is said.
+compiled() {
+    same_with_and_without "$programs/reach_linked" compiled
+    [ "$(measured)" -eq 5 ]
+    [ "$(launches | grep -c "\"gpuprof__sass_ops_tensor_src_fp16.sum\":\"$1\"")" -gt 0 ]
+    [ "$(launches | grep -c '"gpuprof__sass_ops_tensor_src_fp16.sum":[0-9]')" -eq 0 ]
+}
+
+@test "the machine code of PTX is had from the driver by way of CUPTI" {
+    same_with_and_without "$programs/reach_linked" compiled
+    [ "$(measured)" -eq 5 ]
+    # Of four warps, three rounds of m16n8k16.
+    [ "$(launches | grep -c "\"gpuprof__sass_ops_tensor_src_fp16.sum\":$((4 * 3 * 2 * 16 * 8 * 16))[.,}]")" -eq 5 ]
+}
+
+@test "the machine code of PTX that CUPTI does not give, or that is other code" {
+    GPUSIM_FAULTS=nocubin compiled "the PTX of the kernel's module could not be compiled once more"
+    GPUSIM_FAULTS=otherregisters \
+        compiled "the machine code made of the PTX of the kernel's module is not that of the driver"
+    GPUSIM_FAILS=cuptiEnableCallback@1+ compiled "the kernel's module has no machine code for this GPU, only PTX"
+}
+
 @test "these programs notice, too, when a restore does nothing" {
     for case in unaligned interior table host_table list variable neighbours; do
         run env GPUSIM_FAULTS=badrestore GPUPROF_LOG="$log" \

@@ -251,11 +251,49 @@ static void ptx_has_none(void **state)
     (void)state;
     struct gp_code *code = gp_code_keep(".version 8.0\n.entry k() {}", 0, false);
     assert_null(find_at(code, "k", 90));
-    assert_string_equal(why, "the kernel's module was not loaded as machine code");
+    assert_string_equal(why, "the kernel's module has no machine code for this GPU, only PTX");
     gp_code_drop(code);
     code = gp_code_keep(NULL, 0, false);
     assert_null(find_at(code, "k", 90));
     gp_code_drop(code);
+}
+
+/* A cubin made of the text has the code from then on, where its registers are those of the driver.
+ */
+static void ptx_that_was_compiled(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 8.0\n.entry k() {}";
+    size_t size = make_cubin(image, 'v');
+    struct gp_code *code = gp_code_keep(text, 0, false);
+    char *ptx = gp_code_ptx(code, 90);
+    assert_string_equal(ptx, text);
+    assert_int_equal(gp_code_ptx_bytes(code, 90), strlen(text));
+    free(ptx);
+    gp_code_check_registers(code, "k", 90, 9); /* not compiled as yet */
+    assert_null(find_at(code, "k", 90));
+    gp_code_compiled(code, image, size, NULL);
+    assert_null(gp_code_ptx(code, 90));
+    assert_int_equal(gp_code_ptx_bytes(code, 90), 0);
+    assert_starts(find_at(code, "k", 90), 'k', 'v');
+    gp_code_check_registers(code, "k", 90, 0); /* this cubin does not say how many */
+    assert_non_null(find_at(code, "k", 90));
+    gp_code_check_registers(code, "k", 90, 9);
+    assert_null(find_at(code, "k", 90));
+    assert_string_equal(
+        why, "the machine code made of the PTX of the kernel's module is not that of the driver");
+    gp_code_drop(code);
+    code = gp_code_keep(text, 0, false);
+    gp_code_compiled(code, NULL, 0, "it could not");
+    assert_null(gp_code_ptx(code, 90));
+    assert_null(find_at(code, "k", 90));
+    gp_code_drop(code);
+    /* Machine code is not made anew. */
+    code = gp_code_keep(image, size, false);
+    assert_null(gp_code_ptx(code, 90));
+    gp_code_drop(code);
+    assert_null(gp_code_ptx(NULL, 90));
+    gp_code_compiled(NULL, image, size, NULL);
 }
 
 static void code_that_is_not_run_is_not_shown(void **state)
@@ -379,12 +417,12 @@ static void an_image_that_was_read_is_unpacked(void **state)
         assert_starts(find_at(code, "k", 90), 'k', 'b');
         gp_code_drop(code);
     }
-    /* Nothing can be kept of these, but they can be read. */
+    /* Text is kept for the driver's compiler. */
     static const char ptx[] = ".version 8.0\n.entry k() {}";
     struct gp_code *code = gp_code_keep(ptx, 0, false);
     assert_true(read_image(code, ptx, 0));
     assert_true(read_image(NULL, ptx, 0));
-    assert_false(read_image(code, NULL, 0));
+    assert_true(read_image(code, NULL, 0));
     gp_code_drop(code);
 }
 
@@ -764,6 +802,7 @@ int main(void)
         cmocka_unit_test(a_wrapper_is_followed),
         cmocka_unit_test(an_image_goes_with_its_library),
         cmocka_unit_test(ptx_has_none),
+        cmocka_unit_test(ptx_that_was_compiled),
         cmocka_unit_test(code_that_is_not_run_is_not_shown),
         cmocka_unit_test(of_two_versions_none_is_shown),
         cmocka_unit_test(kept_code_has_a_bound),

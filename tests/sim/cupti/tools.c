@@ -17,6 +17,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool attached, plainly, profiled, finalized, gone, was_finalized, lost, subscribed, active;
+static CUpti_CallbackFunc hears;
+static void *hears_data;
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static struct {
@@ -85,8 +87,6 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_Ca
     GPUSIM_MAY_FAIL();
     CUptiResult result = gpusim_attach(false);
 
-    (void)callback;
-    (void)userdata;
     if (!subscriber)
         return CUPTI_ERROR_INVALID_PARAMETER;
     if (result != CUPTI_SUCCESS)
@@ -94,6 +94,8 @@ CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_Ca
     if (subscribed)
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     subscribed = true;
+    hears = callback;
+    hears_data = userdata;
     *subscriber = SOME_TOOL;
     return CUPTI_SUCCESS;
 }
@@ -103,6 +105,26 @@ CUptiResult CUPTIAPI cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
     if (!subscribed || subscriber != SOME_TOOL)
         return CUPTI_ERROR_INVALID_PARAMETER;
     subscribed = false;
+    gpusim_driver()->hear_cubins(NULL);
+    return CUPTI_SUCCESS;
+}
+
+static void tell_cubin(const void *cubin, size_t size)
+{
+    CUpti_ModuleResourceData module = {.cubinSize = size, .pCubin = cubin};
+    CUpti_ResourceData resource = {.resourceDescriptor = &module};
+
+    hears(hears_data, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &resource);
+}
+
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                         CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
+{
+    GPUSIM_MAY_FAIL();
+    if (!subscribed || subscriber != SOME_TOOL)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && cbid == CUPTI_CBID_RESOURCE_MODULE_LOADED && hears)
+        gpusim_driver()->hear_cubins(enable ? tell_cubin : NULL);
     return CUPTI_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 
 #include "driver/driver.h"
 #include "driver/faults.h"
+#include "driver/module.h"
 #include "driver/queue.h"
 
 #include <stdatomic.h>
@@ -126,4 +127,5 @@ const struct gpusim_backend gpusim_backend = {
     .attach = attach,
     .detach = detach,
     .serve = serve,
+    .hear_cubins = gpusim_hear_cubins,
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../image.h"
 #include "driver/faults.h"
 #include "driver/image.h"
 #include "driver/memory.h"
@@ -157,6 +158,53 @@ static bool add_variable(void *self, const struct gpusim_image_variable *from)
     return true;
 }
 
+/* ---- cubins of PTX ---- */
+
+#define MOST_COMPILED 64
+
+struct compiling {
+    struct gpusim_image_kernel kernels[MOST_COMPILED];
+    size_t count;
+};
+
+static _Atomic(gpusim_cubin_heard *) listener;
+
+void gpusim_hear_cubins(gpusim_cubin_heard *heard)
+{
+    listener = heard;
+}
+
+static bool compile_function(void *self, const struct gpusim_image_function *function)
+{
+    struct compiling *c = self;
+
+    if (c->count == MOST_COMPILED)
+        return false;
+    c->kernels[c->count++] = (struct gpusim_image_kernel){
+        strdup(function->name), function->registers + gpusim_fault("otherregisters"),
+        function->shared, function->local};
+    return true;
+}
+
+static void tell_cubin(const void *ptx)
+{
+    struct compiling compiling = {.count = 0};
+    struct gpusim_image_visitor visitor = {compile_function, NULL, &compiling};
+    gpusim_cubin_heard *heard = listener;
+    size_t bytes;
+    void *cubin;
+
+    if (!heard)
+        return;
+    (void)gpusim_image_walk(ptx, &visitor);
+    cubin = gpusim_image_build(compiling.kernels, compiling.count, NULL, 0, &bytes);
+    if (cubin && !gpusim_fault("nocubin"))
+        heard(cubin, bytes);
+    free(cubin);
+    for (size_t i = 0; i < compiling.count; i++)
+        free((void *)(uintptr_t)compiling.kernels[i].name);
+}
+
 CUresult gpusim_module_load(CUcontext context, const void *image, CUmodule *module)
 {
     struct loading loading = {calloc(1, sizeof(struct CUmod_st)), CUDA_SUCCESS};
@@ -174,6 +222,8 @@ CUresult gpusim_module_load(CUcontext context, const void *image, CUmodule *modu
         free_module(loading.module);
         return loading.result;
     }
+    if (kind == GPUSIM_IMAGE_PTX)
+        tell_cubin(image);
     loading.module->fatbin = kind == GPUSIM_IMAGE_FATBIN && !loading.module->functions;
     loading.module->next = context->modules;
     context->modules = loading.module;

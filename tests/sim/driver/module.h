@@ -57,4 +57,8 @@ CUfunction gpusim_function_of(CUfunction handle, CUcontext context, CUresult *wh
 /* The device address of a module's variable, for a running kernel. */
 uint64_t gpusim_module_symbol(void *module, const char *name);
 
+/* The listener is called with the cubin of each module that is compiled from PTX, from now on. */
+typedef void gpusim_cubin_heard(const void *cubin, size_t size);
+void gpusim_hear_cubins(gpusim_cubin_heard *heard);
+
 #endif

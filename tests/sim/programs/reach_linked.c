@@ -107,6 +107,31 @@ static void numbers(CUdeviceptr bystander)
     MUST(cuMemFree_v2(x));
 }
 
+/* A kernel with matrices, which the program has as PTX alone. */
+static void compiled(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".visible .entry tensor_work(.param .u64 out, .param .u32 rounds)\n{\n ret;\n}\n";
+    float seen[128];
+    uint32_t rounds = 3;
+    CUdeviceptr out;
+    CUmodule others = module;
+    void *params[] = {&out, &rounds};
+
+    MUST(cuMemAlloc_v2(&out, sizeof(seen)));
+    MUST(cuModuleLoadData(&module, text));
+    for (int k = 0; k < LAUNCHES; k++)
+        launch("tensor_work", 128, params);
+    MUST(cuMemcpyDtoH_v2(seen, out, sizeof(seen)));
+    for (int i = 0; i < 128; i++)
+        expect((uint32_t)seen[i] == rounds, "compiled");
+    printf("compiled: ok\n");
+    MUST(cuModuleUnload(module));
+    module = others;
+    MUST(cuMemFree_v2(out));
+}
+
 /* A table of pointers, in device memory or in the host's. */
 static void table(bool on_host)
 {
@@ -364,6 +389,8 @@ static void run(const char *name, CUdeviceptr bystander)
 {
     if (strcmp(name, "numbers") == 0)
         numbers(bystander);
+    else if (strcmp(name, "compiled") == 0)
+        compiled();
     else if (strcmp(name, "unaligned") == 0)
         unaligned();
     else if (strcmp(name, "interior") == 0)
