@@ -205,6 +205,10 @@ static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsi
 {
     const unsigned form = gp_bits(word, 9, 3);
     const unsigned count = opcode == UIMAD_WIDE || opcode == UIADD3_64 ? 2 : 1;
+    if (opcode == CS2UR) {
+        gp_write_uniform(w, word, 2, 1, ANSWER);
+        return;
+    }
     const bool middle = form == 1 || form == 6 || form == 7;
     const uint64_t facts = gp_uniform(w, word, 24, 1) | gp_uniform(w, word, 64, count) |
                            (middle ? gp_uniform(w, word, 32, count) : 0);
@@ -218,7 +222,8 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const bool is_plain =
         opcode < FIRST_OF_MEMORY && (opcode == F2FP || !gp_is_matrix(opcode, w->cc));
-    if (gp_is_product_of_matrices(i->op) || gp_has_no_result(opcode))
+    if (gp_is_product_of_matrices(i->op) || gp_has_no_result(opcode) ||
+        gp_has_predicates_alone(opcode))
         return;
     if (i->op == GP_OP_STSM || i->op == GP_OP_STAS || i->op == GP_OP_REDAS) {
         note_stored(w, gp_all_operands(w, word, opcode));
@@ -226,7 +231,7 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
     }
     if (opcode == LDSM)
         gp_write_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW, 0, w->memory);
-    else if (gp_is_uniform(opcode))
+    else if (gp_is_uniform(opcode, w->cc))
         compute_uniform(w, word, opcode);
     else if (opcode == R2UR || opcode == R2UR_BY_PORT || opcode == REDUX || opcode == CREDUX)
         gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));

@@ -4,36 +4,34 @@
  * Words that are shifted by bytes may be parts of an address that is not aligned.
  * Floating-point arithmetic makes no addresses. Memory is one piece: a number that is loaded has
  * the words of all numbers that the kernel stores. More words may be taken for upper halves than
- * are.
+ * are; address_words.h says which are not found.
  *
  * Parameters have addresses, too, which follow from numbers of the driver's in front of them. */
 #include "code/address_words.h"
 
-#include "code/addresses.h"
 #include "code/word_flow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Words that one walk follows, with two bits each: the register has the word as it is, or bytes of
- * it. The last bit says that a number of the driver's is in it. */
+ * it. The last bits say that it may have a power of two that the compiler put there, by which a
+ * word is moved or shifted that is multiplied with it, and that a number of the driver's is in it.
+ */
 #define WORDS_AT_ONCE 31u
 #define WHOLE ((UINT64_C(1) << WORDS_AT_ONCE) - 1)
+/* Instructions of all walks: more take too long while a launch waits. */
+#define MOST_WALKED 10000
+#define FACTOR (UINT64_C(1) << 62)
 #define OF_DRIVER (UINT64_C(1) << 63)
 
 enum {
     UMOV = 0x082,
-    UR2UP = 0x084,
     USEL = 0x087,
     UIADD3 = 0x090,
-    UISETP = 0x08c,
     ULEA = 0x091,
     USHF = 0x099,
-    UPLOP3 = 0x09c,
-    LAST_UPLOP3 = 0x09f,
     UIMAD = 0x0a4,
-    CCTL = 0x18f,
-    LAST_CCTL = 0x191,
     FIRST_OF_SHIFT = 75,
     BITS_OF_SHIFT = 5,
     UPPER_HALF = 80
@@ -73,23 +71,13 @@ static void note_stored(struct gp_word_walk *w, uint64_t words)
     w->memory |= words;
 }
 
-/* Where two registers are moved at a time, the second one of each two may be an upper half; a
- * single one may be, where another one is moved from side by side. */
-static bool may_be_upper(unsigned bytes, unsigned i, bool apart)
-{
-    return bytes == 4 ? !apart : bytes < 8 || bytes > 4 * MOST_IN_ROW || i % 2;
-}
-
 /* Bits 64 to 71 name the second half of more than four registers. */
 static void take_memory(struct gp_word_walk *w, const uint64_t word[2], unsigned bytes)
 {
     const bool halves = bytes > 4 * MOST_IN_ROW;
     const unsigned count = halves ? MOST_IN_ROW : gp_registers_of(bytes);
-    for (unsigned i = 0; i < count; i++)
-        gp_write_registers(w, gp_bits(word, 16, 8) + i, 1, bytes == 0 || halves ? 0 : 1,
-                           !may_be_upper(bytes, i, w->words_apart) ? 0
-                           : bytes && bytes < 4                    ? in_bytes(w->memory)
-                                                                   : w->memory);
+    gp_write_registers(w, gp_bits(word, 16, 8), count, bytes == 0 || halves ? 0 : count,
+                       bytes && bytes < 4 ? in_bytes(w->memory) : w->memory);
     if (halves)
         gp_write_registers(w, gp_bits(word, 64, 8), count, 0, w->memory);
 }
@@ -108,9 +96,8 @@ static void store(struct gp_word_walk *w, const uint64_t word[2], const struct g
         check_address(w, word, 64, false);
     if (halves)
         check_address(w, word, 32, false);
-    for (unsigned r = 0; r < (halves ? MOST_IN_ROW : gp_registers_of(i->bytes)); r++)
-        if (may_be_upper(i->bytes, r, w->stored_apart))
-            note_stored(w, gp_registers(w, gp_bits(word, 32, 8) + r, 1));
+    note_stored(
+        w, gp_registers(w, gp_bits(word, 32, 8), halves ? MOST_IN_ROW : gp_registers_of(i->bytes)));
     if (halves)
         note_stored(w, gp_registers(w, gp_bits(word, 64, 8), MOST_IN_ROW) |
                            gp_registers(w, gp_bits(word, 16, 8), MOST_IN_ROW));
@@ -178,22 +165,33 @@ static bool has_number(const uint64_t word[2])
     return gp_bits(word, 9, 3) == 4;
 }
 
+static uint32_t number(const uint64_t word[2])
+{
+    return (uint32_t)(word[0] >> 32);
+}
+
 /* The bits by which a word is shifted that is multiplied with a power of two; else more than there
  * are. */
 #define NO_SHIFT 33u
 static unsigned bits_of_factor(const uint64_t word[2])
 {
-    const uint32_t factor = (uint32_t)gp_bits(word, 32, 32);
+    const uint32_t factor = number(word);
     return has_number(word) && factor && (factor & (factor - 1)) == 0
                ? (unsigned)__builtin_ctz(factor)
                : NO_SHIFT;
 }
 
-/* A word that is multiplied: compilers move and add by way of a product with one, and shift by way
+/* The first factor, a word: compilers move and add by way of a product with one, and shift by way
  * of one with a power of two. Else it is no part of an address. */
 static uint64_t multiplied(const uint64_t word[2], uint64_t words)
 {
     return shifted(words, bits_of_factor(word));
+}
+
+/* Factors that are registers, or constants of the compiler's: either may be such a power. */
+static uint64_t multiplied_by(uint64_t first, uint64_t second)
+{
+    return (second & FACTOR ? any_part(first) : 0) | (first & FACTOR ? any_part(second) : 0);
 }
 
 /* The upper half of its product, of 64 bits. */
@@ -203,19 +201,35 @@ static uint64_t multiplied_high(const uint64_t word[2], uint64_t words)
     return bits ? shifted(words, bits) : 0;
 }
 
+/* The second factor. Numbers of the compiler's are constants of the banks 2 to 4, too. */
+static uint64_t second_operand(struct gp_word_walk *w, const uint64_t word[2])
+{
+    const bool elsewhere = gp_third_is_elsewhere(word);
+    const bool of_compiler = gp_bits(word, 9, 3) == 5 && w->cc < 100 && gp_bits(word, 54, 5) != 0;
+    return elsewhere ? gp_registers(w, gp_bits(word, 64, 8), 1)
+                     : middle_operand(w, word) | (of_compiler ? FACTOR : 0);
+}
+
+static uint64_t upper_of_product(struct gp_word_walk *w, const uint64_t word[2])
+{
+    const uint64_t first = gp_registers(w, gp_bits(word, 24, 8), 1);
+    return (upper_of_sum(w, word) | multiplied_high(word, first) |
+            multiplied_by(first, second_operand(w, word))) &
+           ~FACTOR;
+}
+
 static void multiply_wide(struct gp_word_walk *w, const uint64_t word[2])
 {
     const unsigned to = gp_bits(word, 16, 8);
-    const uint64_t all = gp_operands(w, word, 1, 2), upper = upper_of_sum(w, word);
-    gp_write_registers(w, to, 1, 1, all);
-    gp_write_registers(w, to + 1, 1, 1,
-                       upper | multiplied_high(word, gp_registers(w, gp_bits(word, 24, 8), 1)));
+    const uint64_t all = gp_operands(w, word, 1, 2), upper = upper_of_product(w, word);
+    gp_write_registers(w, to, 1, 1, all & ~FACTOR);
+    gp_write_registers(w, to + 1, 1, 1, upper);
 }
 
 /* The upper half alone. */
 static void multiply_high(struct gp_word_walk *w, const uint64_t word[2])
 {
-    gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, upper_of_sum(w, word));
+    gp_write_registers(w, gp_bits(word, 16, 8), 1, 1, upper_of_product(w, word));
 }
 
 /* The number that is added. */
@@ -238,7 +252,25 @@ static uint64_t shifted_sum(const uint64_t word[2], uint64_t first, uint64_t mid
 
 static uint64_t shift(const uint64_t word[2], uint64_t words)
 {
-    return has_number(word) ? shifted(words, gp_bits(word, 32, 32) & 63) : any_part(words);
+    return has_number(word) ? shifted(words, number(word) & 63) : any_part(words);
+}
+
+/* Numbers are moved by instructions that select or add as well, and by a product of zeros. */
+static bool is_move(unsigned opcode)
+{
+    return opcode == MOV || opcode == SEL || opcode == FSEL || opcode == IMAD || opcode == IADD3 ||
+           opcode == VIADD || opcode == HFMA2 || opcode == IADD;
+}
+
+static bool is_factor(uint32_t n)
+{
+    return n && (n & (n - 1)) == 0 && __builtin_ctz(n) % 8 == 0;
+}
+
+static bool moves_factor(const uint64_t word[2], unsigned opcode)
+{
+    const unsigned form = gp_bits(word, 9, 3);
+    return is_move(opcode) && (form == 2 || form == 4) && is_factor(number(word));
 }
 
 static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i,
@@ -253,7 +285,8 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct
         words = shifted_sum(word, first, middle_operand(w, word),
                             gp_registers(w, gp_bits(word, 64, 8), 1));
     else if (opcode == IMAD)
-        words = third_operand(w, word) | multiplied(word, first);
+        words = third_operand(w, word) | multiplied(word, first) |
+                multiplied_by(first, second_operand(w, word));
     else if (opcode == SHF)
         words = shift(word, gp_operands(w, word, 1, 1));
     else if (!pairs && (opcode == MOV || opcode == IABS))
@@ -262,6 +295,8 @@ static void compute(struct gp_word_walk *w, const uint64_t word[2], const struct
         words = first | middle_operand(w, word);
     else if (!gp_is_float(i->op, opcode) && opcode != FMNMX)
         words = gp_operands(w, word, count, count);
+    words &= is_move(opcode) ? UINT64_MAX : ~FACTOR;
+    words |= moves_factor(word, opcode) ? FACTOR : 0;
     if (opcode == PRMT || opcode == LOP3)
         words = in_bytes(words);
     /* A conversion, or a product's upper half, may write a single register. */
@@ -290,27 +325,29 @@ static void compute_uniform(struct gp_word_walk *w, const uint64_t word[2], unsi
     const uint64_t first = opcode == UMOV ? 0 : gp_uniform(w, word, 24, count);
     const uint64_t last = opcode == UMOV || opcode == USEL ? 0 : gp_uniform(w, word, 64, count);
     const uint64_t all = first | in_middle | last;
-    const uint64_t third = gp_third_is_elsewhere(word) ? in_middle : last;
-    if (opcode == UIMAD_WIDE) {
-        gp_write_uniform(w, word, 1, 1, all);
-        gp_write_uniform_at(
-            w, word, 1, upper_of_uniform_sum(w, word, in_middle) | multiplied_high(word, first));
+    const bool elsewhere = gp_third_is_elsewhere(word);
+    const uint64_t third = elsewhere ? in_middle : last, second = elsewhere ? last : in_middle;
+    const bool factor = (opcode == UMOV || opcode == USEL) && form == 4 && is_factor(number(word));
+    if (opcode == CS2UR || opcode == ELECT) {
+        gp_write_uniform(w, word, 2, 0, 0);
+    } else if (opcode == UIMAD_WIDE) {
+        gp_write_uniform(w, word, 1, 1, all & ~FACTOR);
+        gp_write_uniform_at(w, word, 1,
+                            (upper_of_uniform_sum(w, word, in_middle) |
+                             multiplied_high(word, first) | multiplied_by(first, second)) &
+                                ~FACTOR);
     } else if (opcode == USHF) {
-        gp_write_uniform(w, word, count, 1, shift(word, all));
+        gp_write_uniform(w, word, count, 1, shift(word, all) & ~FACTOR);
     } else if (opcode == UIMAD) {
-        gp_write_uniform(w, word, count, 1, third | multiplied(word, first));
+        gp_write_uniform(w, word, count, 1,
+                         third | multiplied(word, first) | multiplied_by(first, second));
     } else if (opcode == ULEA) {
-        gp_write_uniform(w, word, count, 1, shifted_sum(word, first, in_middle, last));
+        gp_write_uniform(w, word, count, 1, shifted_sum(word, first, in_middle, last) & ~FACTOR);
+    } else if (is_move_or_sum(opcode)) {
+        gp_write_uniform(w, word, count, 1, all | (factor ? FACTOR : 0));
     } else {
-        gp_write_uniform(w, word, count, 1, is_move_or_sum(opcode) ? all : any_part(all));
+        gp_write_uniform(w, word, count, 1, any_part(all) & ~FACTOR);
     }
-}
-
-/* Results are predicates. */
-static bool has_predicates_alone(unsigned opcode)
-{
-    return is_between(opcode, FIRST_PLOP3, LAST_PLOP3) || opcode == R2P || opcode == UR2UP ||
-           opcode == UISETP || is_between(opcode, UPLOP3, LAST_UPLOP3);
 }
 
 static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struct gp_instruction *i)
@@ -323,18 +360,18 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
         return;
     }
     if (gp_is_product_of_matrices(i->op) || gp_has_no_result(opcode) ||
-        has_predicates_alone(opcode) || is_between(opcode, CCTL, LAST_CCTL))
+        gp_has_predicates_alone(opcode))
         return;
     if (i->op == GP_OP_STSM || i->op == GP_OP_STAS || i->op == GP_OP_REDAS)
         note_stored(w, gp_all_operands(w, word, opcode));
     else if (opcode == LDSM)
         gp_write_registers(w, to, MOST_IN_ROW, 0, w->memory);
-    else if (gp_is_uniform(opcode))
+    else if (gp_is_uniform(opcode, w->cc))
         compute_uniform(w, word, opcode);
     else if (opcode == R2UR || opcode == R2UR_BY_PORT || opcode == REDUX || opcode == CREDUX)
         gp_write_uniform(w, word, 1, 1, gp_registers(w, gp_bits(word, 24, 8), 1));
     else if (is_plain)
-        gp_write_registers(w, to, 1, 1, any_part(gp_operands(w, word, 2, 2)));
+        gp_write_registers(w, to, 1, 0, any_part(gp_operands(w, word, 2, 2)));
     else if (opcode == SHFL)
         gp_write_registers(w, to, 1, 0, gp_all_operands(w, word, opcode));
     else
@@ -420,11 +457,8 @@ static bool follow(const void *code, size_t size, int cc, unsigned first, uint64
     struct gp_word_walk *w = calloc(1, sizeof(*w));
     if (!w)
         return false;
-    const struct gp_words_apart apart = gp_code_words_apart(code, size, cc);
     w->step = step;
     w->most = WORDS_AT_ONCE;
-    w->words_apart = apart.loaded;
-    w->stored_apart = apart.stored;
     w->driver_end = gp_first_parameter(cc);
     w->of_driver = OF_DRIVER;
     w->first = w->driver_end + 4 * first;
@@ -442,9 +476,14 @@ static void set(uint64_t *bits, size_t i, uint64_t bit)
 bool gp_code_address_words(const void *code, size_t size, int cc, unsigned count,
                            struct gp_address_words *words)
 {
-    if (count > GP_ADDRESS_WORDS)
+    const size_t walks = (count + WORDS_AT_ONCE - 1) / WORDS_AT_ONCE;
+    if (count > GP_ADDRESS_WORDS || walks * (size / GP_INSTRUCTION_BYTES) > MOST_WALKED)
         return false;
     memset(words, 0, sizeof(*words));
+    for (size_t i = count; i < GP_ADDRESS_WORDS; i++) { /* nobody has asked for them */
+        set(words->whole, i, 1);
+        set(words->in_bytes, i, 1);
+    }
     for (unsigned first = 0; first < count; first += WORDS_AT_ONCE) {
         uint64_t found;
         if (!follow(code, size, cc, first, &found))

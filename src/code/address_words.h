@@ -24,9 +24,15 @@ struct gp_address_words {
 };
 
 /* `size` bytes of machine code of one function, for compute capability cc / 10, 7.0 or later, which
- * has `count` words of parameters. Words that it does not read are none, nor are sizes that it
- * multiplies or shifts. False where that is not known: where it calls another function, goes to an
- * address that it computes, may read its parameters by an address, or when out of memory. */
+ * has `count` words of parameters; those behind may be any. Words that it does not read are none,
+ * nor are sizes that it multiplies or shifts. False where that is not known: where it calls another
+ * function, goes to an address that it computes, may read its parameters by an address, is too
+ * long, or when out of memory.
+ *
+ * Not found are addresses that the kernel computes of a parameter by a shift of bits and back, by a
+ * division and a product with another number than a power of two, by a product with a number known
+ * at run time, by the difference to another address in 32 bits, or of bits that go through
+ * conditions. */
 bool gp_code_address_words(const void *code, size_t size, int cc, unsigned count,
                            struct gp_address_words *words);
 

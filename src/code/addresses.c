@@ -138,25 +138,9 @@ static bool moves_to_itself(const unsigned char *code)
     return gp_bits(word, 0, 12) == MOV_OF_REGISTER && gp_bits(word, 16, 8) == gp_bits(word, 32, 8);
 }
 
-static bool is_store(enum gp_op op)
-{
-    return op == GP_OP_ST || op == GP_OP_STG || op == GP_OP_STS || op == GP_OP_STL;
-}
-
-static bool may_store_address(struct words *words, const unsigned char *code, int cc)
-{
-    uint64_t word[2];
-    memcpy(word, code, sizeof(word));
-    const struct gp_instruction i = gp_instruction_decode(code, cc);
-    return is_store(i.op) && !note_word(words, word, offset_of(word, i.op));
-}
-
-typedef bool may_move_address(struct words *words, const unsigned char *code, int cc);
-
-/* Words side by side may be moved one by one: where there are two such loads or stores, and in code
- * that is not optimized, where there are two at all. */
-static bool has_words_side_by_side(const unsigned char *code, size_t size, int cc,
-                                   may_move_address *may_move)
+/* Words side by side may be loaded one by one: where there are two such loads, and in code that is
+ * not optimized, where there are two at all. */
+static bool has_words_side_by_side(const unsigned char *code, size_t size, int cc)
 {
     struct words words = {.count = 0};
     bool optimized = true, apart = true;
@@ -164,16 +148,9 @@ static bool has_words_side_by_side(const unsigned char *code, size_t size, int c
         const struct gp_instruction i = gp_instruction_decode(code + at, cc);
         optimized = optimized && !moves_to_itself(code + at);
         if (i.bytes == WORD_BYTES)
-            apart = !may_move(&words, code + at, cc);
+            apart = !may_load_address(&words, code + at, cc);
     }
     return !apart || (!optimized && words.count > 1);
-}
-
-struct gp_words_apart gp_code_words_apart(const void *code, size_t size, int cc)
-{
-    return (struct gp_words_apart){
-        .loaded = !has_words_side_by_side(code, size, cc, may_load_address),
-        .stored = !has_words_side_by_side(code, size, cc, may_store_address)};
 }
 
 /* A first glance, by the widths of loads alone. */
@@ -194,7 +171,7 @@ bool gp_code_may_load_addresses(const void *code, size_t size, int cc)
 {
     unsigned found;
     return may_load_any(code, size, cc) &&
-           (!gp_address_flow(code, size, cc, gp_code_words_apart(code, size, cc).loaded, &found) ||
+           (!gp_address_flow(code, size, cc, !has_words_side_by_side(code, size, cc), &found) ||
             (found & GP_ADDRESS_LOADED));
 }
 

@@ -12,13 +12,6 @@
  * not read. */
 bool gp_code_may_load_addresses(const void *code, size_t size, int cc);
 
-/* Whether no two words of four bytes are loaded, or stored, one by one from side by side, as the
- * halves of an address are that is not aligned. */
-struct gp_words_apart {
-    bool loaded, stored;
-};
-struct gp_words_apart gp_code_words_apart(const void *code, size_t size, int cc);
-
 /* The things on which the addresses depend that a function writes to. */
 enum gp_write_addresses {
     GP_WRITES_BY_PARAMETERS, /* on its parameters and the positions of its threads */

@@ -340,7 +340,7 @@ static void multiply_and_add(struct flow *f, const uint64_t word[2], unsigned op
 /* Instructions of the uniform datapath, and those that go between it and the registers. */
 static void do_other(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
-    if (gp_is_uniform(opcode)) {
+    if (gp_is_uniform(opcode, w->cc)) {
         const unsigned form = gp_bits(word, 9, 3);
         const unsigned count = opcode == UIMAD_WIDE || opcode == UIADD3_64 ? 2 : 1;
         const bool middle = form == 1 || form == 6 || form == 7;

@@ -64,8 +64,7 @@ struct gp_word_walk {
     uint64_t memory; /* the facts of stored numbers */
     uint64_t read, not_data;
     uint64_t found;   /* by the step */
-    bool words_apart; /* no two words of memory are loaded from side by side; or, stored there */
-    bool stored_apart;
+    bool words_apart; /* no two words of memory are loaded from side by side */
     gp_word_step *step;
     uint8_t condition; /* of the instruction at hand */
 };
@@ -100,6 +99,9 @@ enum {
     DADD = 0x029,
     DSETP = 0x02a,
     DFMA = 0x02b,
+    PREEXIT = 0x02d,
+    ACQBULK = 0x02e,
+    ELECT = 0x02f,
     HADD2 = 0x030,
     HFMA2 = 0x031,
     HMUL2 = 0x032,
@@ -115,15 +117,26 @@ enum {
     I2FP = 0x045,
     QMMA = 0x07a,
     OMMA = 0x07f,
+    UVIADD = 0x049, /* since 12.0 */
+    UVIMNMX = 0x04a,
+    FIRST_UNIFORM_FLOAT = 0x04c,
+    UFSETP = 0x053,
+    LAST_UNIFORM_FLOAT = 0x05e,
     FIRST_UNIFORM = 0x080,
+    UR2UP = 0x084,
+    UISETP = 0x08c,
     UIADD3_64 = 0x097,
+    UPLOP3 = 0x09c,
+    LAST_UPLOP3 = 0x09f,
     UIMAD_WIDE = 0x0a5,
     ULDC_BY_ADDRESS = 0x0b8,
     ULDC = 0x0b9,
     ULDC_BY_REGISTER = 0x0bb,
     LAST_UNIFORM = 0x0bf,
     R2UR_BY_PORT = 0x0ca,
+    CS2UR = 0x0cb,
     CREDUX = 0x0cc,
+    FCHK = 0x102,
     F2F = 0x104,
     F2I = 0x105,
     I2F = 0x106,
@@ -156,6 +169,8 @@ enum {
     LAST_TEXTURE = 0x174,
     LDC = 0x182,
     SHFL = 0x189,
+    CCTL = 0x18f, /* three of them */
+    LAST_CCTL = 0x191,
     MEMBAR = 0x192,
     FIRST_SURFACE = 0x193,
     LAST_SURFACE = 0x1a0,
@@ -204,12 +219,13 @@ static inline bool is_between(unsigned opcode, unsigned first, unsigned last)
 
 /* word_kinds.c. The others are for flows to addresses: floating-point arithmetic; products of
  * matrices, asynchronous ones among them; the results are uniform registers; instructions that
- * direct threads, order memory, or wait, and have no result; those of kinds that are not known, but
- * without addresses of their own. */
+ * direct threads, order memory, or wait, and have no result, or predicates for results; those of
+ * kinds that are not known, but without addresses of their own. */
 bool gp_is_float(enum gp_op op, unsigned opcode);
 bool gp_is_product_of_matrices(enum gp_op op);
-bool gp_is_uniform(unsigned opcode);
+bool gp_is_uniform(unsigned opcode, int cc);
 bool gp_has_no_result(unsigned opcode);
+bool gp_has_predicates_alone(unsigned opcode);
 bool gp_is_known_all_the_same(enum gp_op op, unsigned opcode);
 enum gp_word_kind gp_word_kind_of(const uint64_t word[2], const struct gp_instruction *i, int cc);
 

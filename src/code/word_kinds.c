@@ -165,9 +165,11 @@ bool gp_is_product_of_matrices(enum gp_op op)
     return op >= GP_OP_HMMA && op <= GP_OP_UTCMMA;
 }
 
-bool gp_is_uniform(unsigned opcode)
+bool gp_is_uniform(unsigned opcode, int cc)
 {
-    return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM);
+    return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM) ||
+           is_between(opcode, FIRST_UNIFORM_FLOAT, LAST_UNIFORM_FLOAT) || opcode == CS2UR ||
+           opcode == ELECT || (cc >= 120 && (opcode == UVIADD || opcode == UVIMNMX));
 }
 
 /* Instructions that direct threads, order memory, or wait, and those of barriers in shared memory:
@@ -175,10 +177,18 @@ bool gp_is_uniform(unsigned opcode)
 bool gp_has_no_result(unsigned opcode)
 {
     return is_between(opcode, BSYNC, RET) || opcode == ENDCOLLECTIVE || opcode == NANOSLEEP ||
-           opcode == SYNCS || is_between(opcode, CGAERRBAR, ERRBAR) ||
-           is_between(opcode, LDGDEPBAR, LAST_SYNCS) ||
+           opcode == BAR || opcode == ACQBULK || opcode == PREEXIT ||
+           is_between(opcode, CCTL, LAST_CCTL) || opcode == SYNCS ||
+           is_between(opcode, CGAERRBAR, ERRBAR) || is_between(opcode, LDGDEPBAR, LAST_SYNCS) ||
            is_between(opcode, UTMACMDFLUSH, UTMACCTL) || opcode == UBLKPF ||
            is_between(opcode, FIRST_OF_GROUPS, LAST_OF_GROUPS);
+}
+
+bool gp_has_predicates_alone(unsigned opcode)
+{
+    return is_between(opcode, FIRST_PLOP3, LAST_PLOP3) || opcode == R2P || opcode == UR2UP ||
+           opcode == UISETP || is_between(opcode, UPLOP3, LAST_UPLOP3) || opcode == UFSETP ||
+           opcode == FCHK || opcode == HSETP2;
 }
 
 bool gp_is_known_all_the_same(enum gp_op op, unsigned opcode)

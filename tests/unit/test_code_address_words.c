@@ -33,8 +33,8 @@ static void check_mixed(const char *name, int cc, const struct gp_address_words 
 {
     for (size_t at = 0; at + 8 <= BYTES; at++) {
         const bool address = at == FIRST || at == SECOND;
-        /* An array's stride is shifted, in two words. */
-        const bool near = begins(name, "near_") && (at % 4 || (at >= STRIDE - 4 && at <= STRIDE));
+        /* An array's stride is shifted, in two words; numbers lie beside addresses in memory. */
+        const bool near = begins(name, "near_") && (at % 4 || (at >= STRIDE - 4 && at <= SECOND));
         if (gp_address_words_may(words, at) != address && (address || (cc < 100 && !near)))
             fail_msg("%s of %d at %zu", name, cc, at);
     }
@@ -44,6 +44,17 @@ static void check_packed(const char *name, int cc, const struct gp_address_words
 {
     if (!gp_address_words_may(words, begins(name, "packed_beside") ? 1 : 2))
         fail_msg("%s of %d", name, cc);
+}
+
+static bool check_kept(const char *name, int cc, const char *code, size_t size)
+{
+    struct gp_address_words words;
+    const size_t at = begins(name, "kept_4_") ? 4 : 0;
+    if (!begins(name, "kept_"))
+        return false;
+    if (gp_code_address_words(code, size, cc, 4, &words) && !gp_address_words_may(&words, at))
+        fail_msg("%s of %d", name, cc);
+    return true;
 }
 
 /* Returns whether it is one of these kernels. */
@@ -70,9 +81,11 @@ static unsigned check(const char *image, size_t size, int cc)
     assert_true(gp_cubin_open(&cubin, image, size));
     for (unsigned i = 1; i < cubin.count; i++) {
         const char *name = gp_cubin_section_name(&cubin, i);
-        if (begins(name, TEXT) && gp_cubin_find(&cubin, name, &section))
-            kernels +=
-                check_kernel(name + strlen(TEXT), cc, image + section.sh_offset, section.sh_size);
+        if (!begins(name, TEXT) || !gp_cubin_find(&cubin, name, &section))
+            continue;
+        const char *kernel = name + strlen(TEXT), *code = image + section.sh_offset;
+        kernels += check_kernel(kernel, cc, code, section.sh_size) ||
+                   check_kept(kernel, cc, code, section.sh_size);
     }
     return kernels;
 }
@@ -88,7 +101,7 @@ static void words_of_addresses(void **state)
         char *image = read_beside(name, &size);
         if (!image)
             continue;
-        assert_int_equal(check(image, size, capabilities[i]), 12);
+        assert_int_equal(check(image, size, capabilities[i]), 17);
         free(image);
         cubins++;
     }
@@ -144,7 +157,8 @@ static void words_that_are_not_known(void **state)
     assert_true(FIND(&words, LOAD_PARAMETER, STORE, EXIT));
     assert_true(gp_address_words_may(&words, 0));
     assert_false(gp_address_words_may(&words, 4));
-    assert_true(gp_address_words_may(&words, 4 * GP_ADDRESS_WORDS)); /* behind all of them */
+    assert_true(gp_address_words_may(&words, 4 * 8)); /* behind all that were asked for, */
+    assert_true(gp_address_words_may(&words, 4 * GP_ADDRESS_WORDS)); /* and all that can be */
     assert_false(FIND(&words, LOAD_PARAMETER, CALL, EXIT));
     assert_false(FIND(&words, LOAD_PARAMETER, UNKNOWN, EXIT));
     assert_false(FIND(&words, LOAD_PARAMETER, BY_A_REGISTER, EXIT));
@@ -152,6 +166,32 @@ static void words_that_are_not_known(void **state)
     assert_true(FIND(&words, LOAD_PARAMETER, LOAD_GENERIC, EXIT));
     assert_false(
         gp_code_address_words(CODE(EXIT), sizeof(CODE(EXIT)), 90, GP_ADDRESS_WORDS + 1, &words));
+}
+
+/* The number of a uniform register is that of another register. */
+static void uniform_registers(void **state)
+{
+    static const uint64_t others[][2] = {
+        {0x0000000000007918, 0x000fc00000000000}, /* NOP */
+        {0x00000000000578cb, 0x000fe20000005000}, /* CS2UR UR5 */
+        {0x000000ffff057251, 0x000fe20008000100}, /* UFSEL UR5 */
+        {0x0000000606057249, 0x000fe20008000006}, /* UVIADD UR5 */
+        {0x0000000606057254, 0x000fe20008000006}, /* UFADD UR5 */
+        {0x000000060605725a, 0x000fe20008000006}, /* UI2F UR5 */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        const uint64_t code[][2] = {
+            {0x0000e000ff047b82, 0x000e220000000a00}, /* LDC.64 R4, c[0x0][0x380] */
+            {others[i][0], others[i][1]},
+            {0x0000040004007986, 0x001fe2000c101904}, /* STG.E [R4.64] */
+            {0x000000000000794d, 0x000fea0003800000}, /* EXIT */
+        };
+        struct gp_address_words words;
+        assert_true(gp_code_address_words(code, sizeof(code), 120, 4, &words));
+        assert_true(gp_address_words_may(&words, 0));
+        assert_false(gp_address_words_may(&words, 4));
+    }
 }
 
 static void low_addresses(void **state)
@@ -166,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_addresses),
         cmocka_unit_test(words_that_are_not_known),
+        cmocka_unit_test(uniform_registers),
         cmocka_unit_test(low_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

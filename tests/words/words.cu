@@ -330,3 +330,58 @@ extern "C" __global__ void any_by_address(const __grid_constant__ mixed x, int w
     p.halves[1] = words[which + 1];
     p.address[I] = 1;
 }
+
+/* The first parameter is an address (kept_...), or four bytes behind the begin of it (kept_4_...). */
+
+/* ptxas multiplies by a register that has 1 (7.5, 8.0). */
+extern "C" __global__ void kept_one_before(unsigned *p, int n)
+{
+    volatile unsigned *q = p - 1;
+    if (threadIdx.x == 0)
+        atomicAdd((unsigned *)q, 1u);
+    __syncthreads();
+    while (q[0] < (unsigned)n)
+        ;
+}
+
+/* The halves lie in different arrays. */
+extern "C" __global__ void kept_in_halves(char *p, int n)
+{
+    __shared__ uint32_t low[256], high[256];
+    low[threadIdx.x] = (uint32_t)(uintptr_t)p;
+    high[threadIdx.x] = (uintptr_t)p >> 32;
+    __syncthreads();
+    const int j = (threadIdx.x * 5 + n) & 255;
+    ((char *)((uint64_t)high[j] << 32 | low[j]))[n] = 1;
+}
+
+/* Sixteen bytes at a time, of which the third word is the upper half. */
+struct __attribute__((packed, aligned(16))) sixteen {
+    int a;
+    char *p;
+    int b;
+};
+
+extern "C" __global__ void kept_4_packed(sixteen x)
+{
+    __shared__ sixteen all[64];
+    all[threadIdx.x] = x;
+    __syncthreads();
+    sixteen y = all[(threadIdx.x * 7 + 1) & 63];
+    y.p[y.a] = y.b;
+}
+
+/* Uniform registers, of which some instructions write other ones since 12.0. */
+extern "C" __global__ void kept_beside_a_clock(float *p, float f, int n)
+{
+    const int from = (int)(f * (float)(clock() & 7));
+    for (int i = 0; i < n; i++)
+        p[(from + i) * 3 + threadIdx.x] = (float)from * f;
+}
+
+/* The words are bytes of a number of the host's, shifted and put together. */
+extern "C" __global__ void kept_rotated(unsigned long long p, int n)
+{
+    const unsigned long long turned = p << 16 | p >> 48;
+    ((volatile unsigned long long *)(turned >> 16 | turned << 48))[threadIdx.x] = n;
+}
