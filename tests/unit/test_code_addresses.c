@@ -53,6 +53,8 @@
 #define BACK_TO_FIRST I(0xfffffffc00d40947, 0x000fea000383ffff)    /* @P0 BRA -0x30 */
 #define VARIABLE I(0x01000000ff027b82, 0x000e220000000a00)         /* LDC.64 R2, c[0x4][RZ] */
 
+#define CLOCK_TO_UNIFORM_5 I(0x00000000000578cb, 0x000fe20000005000) /* CS2UR UR5 */
+
 /* LDG.E RZ, desc[UR4][Rr.64] */
 #define AT(r) I(0x0000000400ff7981 | (uint64_t)(r) << 24, 0x000ea2000c1e1900)
 #define LOAD_1_TO_3 I(0x0000000404037981, 0x000ea4000c1e1100)   /* LDG.E.U8 R3, [R4] */
@@ -77,6 +79,7 @@ static void four_bytes_are_no_address(void **state)
     (void)state;
     assert_false(MAY(PARAMETER_8, LOAD, LOAD_SHARED, BARRIER, EXIT));
     assert_true(MAY(PARAMETER_8, LOAD_8, AT(4), EXIT));
+    assert_true(MAY(PARAMETER_8, LOAD_8, CLOCK_TO_UNIFORM_5, AT(4), EXIT)); /* not to R5 */
     assert_true(MAY(LOAD_8, STORE_LOCAL_8, LOAD_LOCAL_8_TO_6, AT(6), EXIT));
     assert_false(MAY(LOAD_8, LOAD_LOCAL_8_TO_6, AT(6), EXIT));
 }
