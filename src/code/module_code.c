@@ -40,7 +40,9 @@ struct gp_code {
     void *copy;         /* ours, of `size` bytes; NULL where the image stays */
     const void *object; /* whose base this is, with which the image goes; NULL: none */
     const char *why;
-    bool is_compiled, was_compiled; /* the copy is a cubin made of PTX; that was tried */
+    bool is_compiled;  /* the copy is a cubin made of PTX */
+    bool ptx_is_known; /* it was searched for that, which has so many bytes; 0: none is to be had */
+    size_t ptx_bytes;
     struct gp_unpacked unpacked;
     struct function *functions;
 };
@@ -355,11 +357,14 @@ static struct text find_text(struct gp_code *code, int cc, bool copies)
     static const struct gp_part_visitor takes = {.part = take_text, .unpacks = unpacks_none};
     struct text t = {.copies = copies};
     const char *why;
-    if (!code || code->was_compiled || !code->image || !is_there(code) ||
-        !gp_image_parts(code->image, code->size, cc, &takes, &t, &why) || t.has_cubin) {
+    if (!code || !code->image || (code->ptx_is_known && !code->ptx_bytes) || !is_there(code))
+        return t;
+    if (!gp_image_parts(code->image, code->size, cc, &takes, &t, &why) || t.has_cubin) {
         free(t.copy);
-        return (struct text){0};
+        t = (struct text){0};
     }
+    code->ptx_is_known = true;
+    code->ptx_bytes = t.bytes;
     return t;
 }
 
@@ -370,7 +375,7 @@ char *gp_code_ptx(struct gp_code *code, int cc)
 
 size_t gp_code_ptx_bytes(struct gp_code *code, int cc)
 {
-    return find_text(code, cc, false).bytes;
+    return code && code->ptx_is_known ? code->ptx_bytes : find_text(code, cc, false).bytes;
 }
 
 void gp_code_compiled(struct gp_code *code, const void *cubin, size_t size, const char *why)
@@ -378,7 +383,8 @@ void gp_code_compiled(struct gp_code *code, const void *cubin, size_t size, cons
     if (!code)
         return;
     void *copy = cubin ? keep_copy(cubin, size) : NULL;
-    code->was_compiled = true;
+    code->ptx_is_known = true;
+    code->ptx_bytes = 0;
     if (!copy) {
         code->why = cubin ? "out of memory for machine code" : why;
         return;
