@@ -378,22 +378,6 @@ static void do_other(struct gp_word_walk *w, const uint64_t word[2], const struc
         gp_write_registers(w, to, 2, 0, any_part(gp_all_operands(w, word, opcode)));
 }
 
-/* Instructions that may read any parameter: descriptors lie there. */
-static bool may_read_any(const struct gp_instruction *i)
-{
-    switch (i->op) {
-    case GP_OP_UNKNOWN:
-    case GP_OP_LDGMC:
-    case GP_OP_TMA_LOAD:
-    case GP_OP_TMA_STORE:
-    case GP_OP_TMA_REDUCE:
-    case GP_OP_TMA_COPY:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* A CS2R writes two registers where bit 80 says so: they are cleared by it. */
 static void clear(struct gp_word_walk *w, const uint64_t word[2], unsigned opcode)
 {
@@ -405,7 +389,7 @@ static void step(struct gp_word_walk *w, const uint64_t word[2], const struct gp
 {
     const unsigned opcode = i->opcode & OPCODE_MASK;
     const enum gp_word_kind kind = gp_word_kind_of(word, i, w->cc);
-    w->lost = w->lost || may_read_any(i);
+    w->lost = w->lost || gp_may_read_descriptors(i->op) || i->op == GP_OP_LDGMC;
     switch (kind) {
     case NOTHING:
     case COMPARISON:

@@ -322,18 +322,7 @@ static void do_unknown(struct gp_word_walk *w, const uint64_t word[2], unsigned 
 /* It may read parameters by an address: they have generic ones, too, and descriptors lie there. */
 static bool may_read_any(enum gp_op op)
 {
-    switch (op) {
-    case GP_OP_UNKNOWN:
-    case GP_OP_LD:
-    case GP_OP_ATOM:
-    case GP_OP_TMA_LOAD:
-    case GP_OP_TMA_STORE:
-    case GP_OP_TMA_REDUCE:
-    case GP_OP_TMA_COPY:
-        return true;
-    default:
-        return false;
-    }
+    return op == GP_OP_LD || op == GP_OP_ATOM || gp_may_read_descriptors(op);
 }
 
 void gp_data_word_step(struct gp_word_walk *w, const uint64_t word[2],

@@ -223,6 +223,8 @@ static inline bool is_between(unsigned opcode, unsigned first, unsigned last)
  * kinds that are not known, but without addresses of their own. */
 bool gp_is_float(enum gp_op op, unsigned opcode);
 bool gp_is_product_of_matrices(enum gp_op op);
+/* Instructions that may read descriptors, which lie among the parameters. */
+bool gp_may_read_descriptors(enum gp_op op);
 bool gp_is_uniform(unsigned opcode, int cc);
 bool gp_has_no_result(unsigned opcode);
 bool gp_has_predicates_alone(unsigned opcode);

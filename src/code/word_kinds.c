@@ -165,6 +165,12 @@ bool gp_is_product_of_matrices(enum gp_op op)
     return op >= GP_OP_HMMA && op <= GP_OP_UTCMMA;
 }
 
+bool gp_may_read_descriptors(enum gp_op op)
+{
+    return op == GP_OP_UNKNOWN || op == GP_OP_TMA_LOAD || op == GP_OP_TMA_STORE ||
+           op == GP_OP_TMA_REDUCE || op == GP_OP_TMA_COPY;
+}
+
 bool gp_is_uniform(unsigned opcode, int cc)
 {
     return is_between(opcode, FIRST_UNIFORM, LAST_UNIFORM) ||

@@ -1,8 +1,7 @@
 /* code/address_words: the words of the parameters that kernels use as upper halves of addresses, in
  * the cubins that nvcc made of tests/words/words.cu. */
-#include "beside.h"
 #include "code/address_words.h"
-#include "code/cubin.h"
+#include "words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,18 +14,10 @@
 
 #include <cmocka.h>
 
-#define TEXT ".text."
 #define FIRST 8 /* offsets of the addresses in `struct mixed`, */
 #define SECOND 24
 #define BYTES 40  /* and all of its bytes */
 #define STRIDE 16 /* offset */
-
-static const int capabilities[] = {75, 80, 90, 100, 120};
-
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
 
 /* No two numbers beside the addresses are an address, aligned or not. */
 static void check_mixed(const char *name, int cc, const struct gp_address_words *words)
@@ -73,39 +64,15 @@ static bool check_kernel(const char *name, int cc, const char *code, size_t size
     return true;
 }
 
-static unsigned check(const char *image, size_t size, int cc)
+static bool check(const char *name, int cc, const char *code, size_t size)
 {
-    struct gp_cubin cubin;
-    Elf64_Shdr section;
-    unsigned kernels = 0;
-    assert_true(gp_cubin_open(&cubin, image, size));
-    for (unsigned i = 1; i < cubin.count; i++) {
-        const char *name = gp_cubin_section_name(&cubin, i);
-        if (!begins(name, TEXT) || !gp_cubin_find(&cubin, name, &section))
-            continue;
-        const char *kernel = name + strlen(TEXT), *code = image + section.sh_offset;
-        kernels += check_kernel(kernel, cc, code, section.sh_size) ||
-                   check_kept(kernel, cc, code, section.sh_size);
-    }
-    return kernels;
+    return check_kernel(name, cc, code, size) || check_kept(name, cc, code, size);
 }
 
 static void words_of_addresses(void **state)
 {
-    unsigned cubins = 0;
     (void)state;
-    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
-        size_t size;
-        char name[32];
-        snprintf(name, sizeof(name), "words.%d.cubin", capabilities[i]);
-        char *image = read_beside(name, &size);
-        if (!image)
-            continue;
-        assert_int_equal(check(image, size, capabilities[i]), 17);
-        free(image);
-        cubins++;
-    }
-    assert_true(cubins >= 2);
+    check_cubins(check, 17);
 }
 
 /* As ptxas writes them for compute capability 9.0. */

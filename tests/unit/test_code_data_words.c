@@ -1,8 +1,7 @@
 /* code/data_words: the word of the parameters that a kernel takes as data only, or uses, in the
  * cubins that nvcc made of tests/words/words.cu. */
-#include "beside.h"
-#include "code/cubin.h"
 #include "code/data_words.h"
+#include "words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,59 +15,22 @@
 #include <cmocka.h>
 
 #define WORD 2 /* behind an address */
-#define DATA ".text.data_"
-#define USED ".text.used_"
 
-static const int capabilities[] = {75, 80, 90, 100, 120};
-
-/* The cubin for a compute capability, beside the program, in ../tests; NULL where the toolkit does
- * not know it. */
-static char *read_cubin(int cc, size_t *size)
+static bool check(const char *name, int cc, const char *code, size_t size)
 {
-    char name[32];
-    snprintf(name, sizeof(name), "words.%d.cubin", cc);
-    return read_beside(name, size);
-}
-
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-/* All kernels of a cubin; how many they are. */
-static unsigned check(const char *image, size_t size, int cc)
-{
-    struct gp_cubin cubin;
-    Elf64_Shdr section;
-    unsigned kernels = 0;
-    assert_true(gp_cubin_open(&cubin, image, size));
-    for (unsigned i = 1; i < cubin.count; i++) {
-        const char *name = gp_cubin_section_name(&cubin, i);
-        const bool data = begins(name, DATA);
-        if ((!data && !begins(name, USED)) || !gp_cubin_find(&cubin, name, &section))
-            continue;
-        const uint64_t words = gp_code_data_words(image + section.sh_offset, section.sh_size, cc);
-        if ((words >> WORD & 1) != data || words & 3)
-            fail_msg("%s of %d: %llx", name, cc, (unsigned long long)words);
-        kernels++;
-    }
-    return kernels;
+    const bool data = begins(name, "data_");
+    if (!data && !begins(name, "used_"))
+        return false;
+    const uint64_t words = gp_code_data_words(code, size, cc);
+    if ((words >> WORD & 1) != data || words & 3)
+        fail_msg("%s of %d: %llx", name, cc, (unsigned long long)words);
+    return true;
 }
 
 static void words_that_are_data_only(void **state)
 {
-    unsigned cubins = 0;
     (void)state;
-    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
-        size_t size;
-        char *image = read_cubin(capabilities[i], &size);
-        if (!image)
-            continue;
-        assert_int_equal(check(image, size, capabilities[i]), 28);
-        free(image);
-        cubins++;
-    }
-    assert_true(cubins >= 2);
+    check_cubins(check, 28);
 }
 
 /* As ptxas writes them for compute capability 9.0. */
