@@ -26,9 +26,12 @@ void gp_pc_samples_close(CUcontext context);
  * more. */
 void gp_pc_samples_abandon(void);
 
-/* The binary logarithm of the cycles between two samples of an SM, for a launch that takes so many
- * cycles on so many SMs: some ten thousand samples come. */
+/* The binary logarithm of the cycles of a sampling period, for a launch that takes so many cycles
+ * on so many SMs: some ten thousand samples come, or fewer of a short launch. */
 unsigned gp_pc_samples_period(double cycles, unsigned sms);
+
+/* How many samples come of one run of it. */
+double gp_pc_samples_of_run(double cycles, unsigned sms);
 
 /* Around one run of the launch; end: the run has ended. It adds the samples to the counts of the
  * kernel's instructions; how many in *samples. */

@@ -22,8 +22,9 @@
 
 /* A kernel with less of the time of its batch is left out, but for --diagnosis full. */
 #define LEAST_SHARE 0.01
-/* A launch is sampled again until it has so many samples, so often at most. */
-#define ENOUGH_SAMPLES 8000
+/* A launch is sampled again until it has so many samples (shares are sure to 1.5 points), so often
+ * at most. */
+#define ENOUGH_SAMPLES 4000
 #define MOST_RUNS 4
 
 /* A batch is sampled, before the last act of the process, where kernels that were not sampled yet
@@ -167,9 +168,16 @@ static double seconds_to_count(const struct gp_measurement *m)
     return GP_DIAGNOSIS_PASSES * (EACH_RANGE + seconds_of_run(m));
 }
 
+static double cycles_of(const struct gp_measurement *m)
+{
+    return m->member.run.native_ms * m->context->device.clock_khz;
+}
+
 static double seconds_to_sample(const struct gp_measurement *m)
 {
-    return EACH_SAMPLED + seconds_of_run(m);
+    const double each = gp_pc_samples_of_run(cycles_of(m), (unsigned)m->context->device.sm_count);
+    const double runs = fmin(MOST_RUNS, ceil(ENOUGH_SAMPLES / fmax(1, each)));
+    return runs * (EACH_SAMPLED + seconds_of_run(m));
 }
 
 static double left(void)
@@ -229,11 +237,6 @@ static void plan(const struct gp_context *c)
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
-
-static double cycles_of(const struct gp_measurement *m)
-{
-    return m->member.run.native_ms * m->context->device.clock_khz;
-}
 
 /* NOT_THIS: the launch cannot run again, which is no matter of others. */
 enum outcome { SAMPLED, NOT_THIS, NO_MORE };

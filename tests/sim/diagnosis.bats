@@ -26,7 +26,7 @@ of_default_set() { counted | sed 's/,"sm__inst_executed_pipe_alu\..*//'; }
     GPUPROF_DIAGNOSIS=full same_with_and_without "$programs/snippets_linked" vector_add sum_shared
     [ "$(sampled)" = "$(printf '%s\n' sum_shared vector_add)" ]
     all=$(samples vector_add sample_count)
-    [ "$all" -gt 1000 ]
+    [ "$all" -gt 500 ]
     [ "$(samples vector_add warps_issue_stalled_long_scoreboard)" -gt $((all / 2)) ]
     [ "$(samples vector_add warps_issue_stalled_barrier)" -eq 0 ]
     [ "$(samples sum_shared warps_issue_stalled_barrier)" -gt 0 ]

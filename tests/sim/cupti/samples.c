@@ -17,6 +17,7 @@
 #define MOST_INSTRUCTIONS 4096
 #define FIRST_PERIOD 5
 #define LAST_PERIOD 31
+#define SAMPLES_OF_A_PERIOD 2 /* of each SM, as on an H200 */
 
 enum reason { BARRIER, LONG_SCOREBOARD, SHORT_SCOREBOARD, SELECTED, WAIT, REASONS };
 
@@ -96,7 +97,7 @@ static void launched(void *self, const struct gpusim_result *result)
 
     (void)self;
     pthread_mutex_lock(&lock);
-    wanted = (result->cycles * result->sms) >> sampling.period;
+    wanted = (SAMPLES_OF_A_PERIOD * result->cycles * result->sms) >> sampling.period;
     for (size_t i = 0; i < result->instruction_count; i++)
         all += cycles_at(&result->instructions[i].counts) +
                cycles_behind(&result->instructions[i].counts);
