@@ -266,19 +266,28 @@ static enum outcome sample_run(struct gp_measurement *m, uint64_t *samples, stru
 }
 
 /* Its counters stay as they are, also where samples are refused. */
-static enum outcome sample_launch(struct gp_measurement *m, struct gp_reason *why)
+static enum outcome sample_launch(struct gp_chosen *of, struct gp_reason *why)
 {
+    struct gp_measurement *m = of->launch;
     const struct gp_reason before = m->broken_off;
-    uint64_t all = 0, samples = 0;
-    unsigned runs = 0;
-    enum outcome outcome;
+    uint64_t samples = 0;
     tally_kernel_note(m->kernel->name, GP_KERNEL_SAMPLED);
-    do {
-        outcome = sample_run(m, &samples, why);
-        all += samples;
-    } while (outcome == SAMPLED && ++runs < MOST_RUNS && samples > 0 && all < ENOUGH_SAMPLES);
+    const enum outcome outcome = sample_run(m, &samples, why);
     m->broken_off = before;
+    of->samples += samples;
+    of->is_sampled = outcome != SAMPLED || samples == 0 || of->samples >= ENOUGH_SAMPLES;
     return outcome;
+}
+
+/* Launches take turns: a kernel that runs again at once finds its code in the caches, and hardly
+ * waits for it. */
+static enum outcome sample_in_turns(struct part *part, struct gp_reason *why)
+{
+    for (unsigned run = 0; run < MOST_RUNS; run++)
+        for (size_t i = 0; i < part->count; i++)
+            if (!part->list[i].is_sampled && sample_launch(&part->list[i], why) == NO_MORE)
+                return NO_MORE;
+    return SAMPLED;
 }
 
 static void sample(struct gp_context *c)
@@ -287,9 +296,7 @@ static void sample(struct gp_context *c)
     struct part *part = &diagnosis.samples;
     struct gp_reason why;
     const bool open = gp_pc_samples_open(c->handle, c == diagnosis.last, &why);
-    enum outcome outcome = open ? SAMPLED : NO_MORE;
-    for (size_t i = 0; outcome != NO_MORE && i < part->count; i++)
-        outcome = sample_launch(part->list[i].launch, &why);
+    const enum outcome outcome = open ? sample_in_turns(part, &why) : NO_MORE;
     if (open && context_goes_on(c))
         gp_pc_samples_close(c->handle);
     else if (open)

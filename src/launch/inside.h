@@ -1501,6 +1501,8 @@ void passing_ends(void);
 struct gp_chosen {
     struct gp_measurement *launch; /* the longest of its kernel or configuration */
     double ms;                     /* of all launches of that in the batch */
+    uint64_t samples;
+    bool is_sampled; /* it has enough of them, or gets no more */
 };
 
 /* No context collects any more but this one, which is about to be drained for the last time. */
