@@ -94,8 +94,12 @@ static uint64_t cycles_behind(const struct gpusim_counters *c)
 static void launched(void *self, const struct gpusim_result *result)
 {
     uint64_t all = 0, wanted;
+    char note[128];
 
     (void)self;
+    (void)snprintf(note, sizeof(note), "sampled %s", result->kernel);
+    if (sampling.started)
+        gpusim_note(note, sampling.period);
     pthread_mutex_lock(&lock);
     wanted = (SAMPLES_OF_A_PERIOD * result->cycles * result->sms) >> sampling.period;
     for (size_t i = 0; i < result->instruction_count; i++)
