@@ -9,11 +9,17 @@
 #define THIRD_IS_NUMBER 2u
 
 #define QUOTIENT 0x01800000 /* 1 / x */
+#define ANGLE 0x3f22f983    /* 2 / pi */
 
 bool gp_is_accurate_quotient(const uint64_t word[2])
 {
     return gp_is_accurate_function(word) &&
            (gp_bits(word, 0, 9) == FCHK || (uint32_t)(word[0] >> 32) == QUOTIENT);
+}
+
+bool gp_is_accurate_angle(const uint64_t word[2])
+{
+    return gp_is_accurate_function(word) && (uint32_t)(word[0] >> 32) == ANGLE;
 }
 
 /* The numbers, as ptxas of CUDA 12 and 13 writes them for compute capability 7.5 to 12.0. */
@@ -27,7 +33,7 @@ bool gp_is_accurate_function(const uint64_t word[2])
         return false;
     switch (opcode) {
     case FMUL:
-        return number == 0x3f22f983     /* sin, cos, tan: 2 / pi */
+        return number == ANGLE          /* sin, cos, tan */
                || number == 0x4038aa3b; /* tanh: 2 / ln 2 */
     case FADD:
         return number == 0xcb40007f; /* exp, pow: -12583039 */

@@ -15,4 +15,8 @@ bool gp_is_accurate_function(const uint64_t word[2]);
  * function at all. */
 bool gp_is_accurate_quotient(const uint64_t word[2]);
 
+/* The instruction is that of a sine, a cosine or a tangent, which read a table where the angle is
+ * large. */
+bool gp_is_accurate_angle(const uint64_t word[2]);
+
 #endif

@@ -23,9 +23,10 @@
 /* A kernel with less of the time of its batch is left out, but for --diagnosis full. */
 #define LEAST_SHARE 0.01
 /* A launch is sampled again until it has so many samples (shares are sure to 1.5 points), so often
- * at most. */
+ * at most; more often with --diagnosis full. */
 #define ENOUGH_SAMPLES 4000
 #define MOST_RUNS 4
+#define MOST_RUNS_IN_FULL 16
 
 /* A batch is sampled, before the last act of the process, where kernels that were not sampled yet
  * take so much of its time. */
@@ -173,10 +174,15 @@ static double cycles_of(const struct gp_measurement *m)
     return m->member.run.native_ms * m->context->device.clock_khz;
 }
 
+static unsigned most_runs(void)
+{
+    return user_settings.diagnosis == GP_DIAGNOSIS_FULL ? MOST_RUNS_IN_FULL : MOST_RUNS;
+}
+
 static double seconds_to_sample(const struct gp_measurement *m)
 {
     const double each = gp_pc_samples_of_run(cycles_of(m), (unsigned)m->context->device.sm_count);
-    const double runs = fmin(MOST_RUNS, ceil(ENOUGH_SAMPLES / fmax(1, each)));
+    const double runs = fmin(most_runs(), ceil(ENOUGH_SAMPLES / fmax(1, each)));
     return runs * (EACH_SAMPLED + seconds_of_run(m));
 }
 
@@ -283,7 +289,7 @@ static enum outcome sample_launch(struct gp_chosen *of, struct gp_reason *why)
  * waits for it. */
 static enum outcome sample_in_turns(struct part *part, struct gp_reason *why)
 {
-    for (unsigned run = 0; run < MOST_RUNS; run++)
+    for (unsigned run = 0; run < most_runs(); run++)
         for (size_t i = 0; i < part->count; i++)
             if (!part->list[i].is_sampled && sample_launch(&part->list[i], why) == NO_MORE)
                 return NO_MORE;

@@ -35,6 +35,7 @@ enum operand {
     IS_LIBRARY,
     BLOCK_IMBALANCE,
     SAMPLES,
+    MEMORY_WAITS,
     IN_SEQUENCE,
     SEQUENCE_KERNELS,
     SEQUENCE_SHARE,
@@ -84,7 +85,10 @@ static const struct operand_text {
                     "framework (PyTorch, XLA, CuPy); else 0"},
     [BLOCK_IMBALANCE] = {"block_imbalance", "the sm_imbalance that follows from the number of "
                                             "blocks alone, were all blocks alike"},
-    [SAMPLES] = {"samples", "samples of its instructions; 0: none were taken"},
+    [SAMPLES] = {"samples", "samples of its instructions; 0: none were taken, or too few"},
+    [MEMORY_WAITS] = {"memory_waits",
+                      "share of samples: warps wait for global, local or texture memory, for room "
+                      "in its queues, at fences, or at barriers, where others may; 1: no samples"},
     [IN_SEQUENCE] = {"in_sequence", "1: its launches and those of other kernels follow each other "
                                     "and share arrays, and one kernel could do their work; else 0"},
     [SEQUENCE_KERNELS] = {"sequence_kernels", "of such a sequence: its kernels"},
@@ -307,6 +311,14 @@ static double host_calls(const struct gp_subject *s, enum gp_host_kind first,
     return calls;
 }
 
+static double memory_waits(const struct gp_waits *w)
+{
+    return w ? w->shares[GP_WAIT_LONG_SCOREBOARD] + w->shares[GP_WAIT_LG_THROTTLE] +
+                   w->shares[GP_WAIT_TEX_THROTTLE] + w->shares[GP_WAIT_MEMBAR] +
+                   w->shares[GP_WAIT_DRAIN] + w->shares[GP_WAIT_BARRIER]
+             : 1;
+}
+
 static double fixed_value(const struct gp_subject *s, enum operand operand)
 {
     const struct gp_bound *b = s->bound;
@@ -335,6 +347,8 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
         return s->rows->timed ? s->rows->seconds : (double)NAN;
     case SAMPLES:
         return s->lines && s->lines->waits ? (double)s->lines->waits->samples : 0;
+    case MEMORY_WAITS:
+        return memory_waits(s->lines ? s->lines->waits : NULL);
     case GPU_SHARE:
         return 1 - gp_host_idle_share(s->rows);
     case LAUNCH_INTERVAL:

@@ -332,7 +332,7 @@ void gp_stalls_brief(const struct gp_stalls *s, size_t width, struct gp_text *ou
 {
     const size_t begin = out->length;
     size_t said = 0;
-    if (s->samples == 0)
+    if (s->samples < GP_LEAST_SAMPLES)
         return;
     for (size_t i = 0; i < s->order_count && said < BRIEF_REASONS; i++) {
         size_t reason = s->order[i];
@@ -348,8 +348,7 @@ void gp_stalls_brief(const struct gp_stalls *s, size_t width, struct gp_text *ou
                      100 * share_of(s, s->counts[GP_STALL_NOT_SELECTED]));
     const double error = gp_stalls_error(s->samples);
     if (error > BRIEF_ERROR)
-        gp_text_addf(out, " (%" PRIu64 " sample%s: ±%.0f points)", s->samples,
-                     s->samples == 1 ? "" : "s", 100 * error);
+        gp_text_addf(out, " (%" PRIu64 " samples: ±%.0f points)", s->samples, 100 * error);
 }
 
 static void add_reasons(const struct gp_stalls *s, struct gp_text *out)

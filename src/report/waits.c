@@ -50,6 +50,7 @@ struct finding {
     uint32_t function;
     uint32_t n;
     uint64_t issued, issued_as[GP_WAIT_COUNT]; /* samples */
+    bool reads_tables;                         /* of its own, where an angle is large */
     bool failed;
 };
 
@@ -216,9 +217,16 @@ static void blame_sleep(struct finding *g, uint64_t samples)
         add(g, GP_WAIT_SLEEPS, (uint32_t)s.at, g->n, samples * GP_SAMPLE_PARTS);
 }
 
+/* The wait is one for a number that is divided, or for other warps in front of that. */
+static bool is_before_division(const struct finding *g, enum gp_count_kind reason)
+{
+    return g->f->paths && (reason == GP_STALL_LONG_SCOREBOARD || reason == GP_STALL_BARRIER);
+}
+
 static void find_cause(struct finding *g, enum gp_count_kind reason, uint64_t samples)
 {
-    if (g->f->divides || (g->f->divisions && g->f->divisions[g->n])) {
+    const bool divides = g->f->divides || (g->f->divisions && g->f->divisions[g->n]);
+    if (divides && !is_before_division(g, reason)) {
         add(g, GP_WAIT_DIVISIONS, g->n, g->n, samples * GP_SAMPLE_PARTS);
         return;
     }
@@ -319,6 +327,7 @@ static void add_issued(struct finding *g, const struct gp_instruction_counts *c)
         g->issued_as[GP_WAIT_CONVERSIONS] += issued;
     if (!gp_is_accurate_function(word))
         return;
+    g->reads_tables = g->reads_tables || gp_is_accurate_angle(word);
     add(g, GP_WAIT_ACCURATE, g->n, g->n, c->values[GP_COUNT_SAMPLES] * GP_SAMPLE_PARTS);
     if (!gp_is_accurate_quotient(word))
         g->issued_as[GP_WAIT_ACCURATE] += issued;
@@ -390,6 +399,39 @@ static bool has(const struct at_list *l, const struct at *line)
     return false;
 }
 
+static bool computes(enum gp_wait wait)
+{
+    return wait == GP_WAIT_SPECIAL || wait == GP_WAIT_CONVERSIONS || wait == GP_WAIT_ACCURATE ||
+           wait == GP_WAIT_DIVISIONS || wait == GP_WAIT_EXCHANGES || wait == GP_WAIT_DOUBLES ||
+           wait == GP_WAIT_MATRICES;
+}
+
+/* Causes whose samples are those of a larger one as well are none here. */
+static bool is_of_memory_or_warps(enum gp_wait wait)
+{
+    return wait == GP_WAIT_LOADS || wait == GP_WAIT_LOCAL || wait == GP_WAIT_TEXTURES ||
+           wait == GP_WAIT_COPIES || wait == GP_WAIT_ATOMICS || wait == GP_WAIT_SHARED ||
+           wait == GP_WAIT_SHARED_ATOMICS || wait == GP_WAIT_CONSTANTS ||
+           wait == GP_WAIT_BARRIERS || wait == GP_WAIT_SLEEPS;
+}
+
+/* Samples at lines of causes that do not go with these, but wait for memory or warps: a function
+ * needs its numbers, however it is computed. */
+static double sum_of_others(const struct finding *g, enum gp_wait wait,
+                            const struct at_list *causes)
+{
+    double sum = 0;
+    for (size_t i = 0; computes(wait) && !g->reads_tables && i < g->waits->count; i++) {
+        const struct gp_caused *c = &g->waits->list[i];
+        if (!is_of_memory_or_warps(c->wait))
+            continue;
+        const struct at line = line_of(g->lines, c->function, c->waiting);
+        if (has(causes, &line))
+            sum += (double)c->parts / GP_SAMPLE_PARTS;
+    }
+    return sum;
+}
+
 /* Samples at lines with causes; besides those elsewhere that wait for one. */
 static double sum_at_lines(const struct finding *g, enum gp_wait wait, const struct at *lines_of,
                            struct at_list *causes)
@@ -417,7 +459,7 @@ static double sum_at_lines(const struct finding *g, enum gp_wait wait, const str
         if (!has(causes, &line))
             sum += (double)c->parts / GP_SAMPLE_PARTS;
     }
-    return sum;
+    return sum - sum_of_others(g, wait, causes);
 }
 
 static void sum_lines(struct finding *g)
@@ -448,7 +490,7 @@ struct gp_waits *gp_waits_make(const struct gp_lines *lines)
     if (!g.failed)
         sum_lines(&g);
     close_functions(&g);
-    if (g.failed || g.waits->samples == 0) {
+    if (g.failed || g.waits->samples < GP_LEAST_SAMPLES) {
         gp_waits_free(g.waits);
         return NULL;
     }

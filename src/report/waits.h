@@ -29,11 +29,15 @@ struct gp_caused {
 };
 #define GP_SAMPLE_PARTS 840u /* can be divided by all numbers to 8 */
 
+/* Fewer samples say nothing: a share of a half is sure to 14 points at best. */
+#define GP_LEAST_SAMPLES 50
+
 struct gp_waits {
     uint64_t samples;               /* all */
     double shares[GP_WAIT_COUNT];   /* of all samples, 0 to 1 */
     double at_lines[GP_WAIT_COUNT]; /* the share of all samples, waits or not, that stand in lines
-                                     * with a cause, or wait for one */
+                                     * with a cause, or wait for one; of causes that compute without
+                                     * those that wait for memory or other warps there */
     double issued[GP_WAIT_COUNT];   /* the share of instructions of a cause's kind of all that were
                                      * issued; of accurate functions one for each but quotients;
                                      * NAN: none were seen */
@@ -41,7 +45,7 @@ struct gp_waits {
     size_t count, capacity;
 };
 
-/* Finds the causes of the kernel's samples. NULL where none were taken, or when out of memory.
+/* Finds the causes of the kernel's samples. NULL where they are too few, or when out of memory.
  * Without the kernel's code the reasons alone have shares. */
 struct gp_waits *gp_waits_make(const struct gp_lines *lines);
 void gp_waits_free(struct gp_waits *w);

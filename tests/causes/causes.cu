@@ -254,6 +254,25 @@ KERNEL(none_accurate)(float *out, int n)
     out[I] = x;
 }
 
+// The quotient needs the numbers, however it is computed.
+KERNEL(quotients_of_loads)(float *out, const float *in, const float *by, int n)
+{
+    float sum = 0;
+#pragma unroll 1
+    for (int i = I; i < n; i += 4096)
+        sum += in[i] / by[i];
+    out[I] = sum;
+}
+
+KERNEL(quotients_by_loads)(unsigned *out, const unsigned *in, unsigned n)
+{
+    unsigned sum = 0;
+#pragma unroll 1
+    for (unsigned i = I; i < n; i += 4096)
+        sum += n / in[i];
+    out[I] = sum;
+}
+
 KERNEL(divisions_by_parameter)(int *out, int n, int divisor)
 {
     int sum = I;

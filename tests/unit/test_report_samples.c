@@ -26,12 +26,12 @@ static void is_said_first(const struct found *f, const char *rule, const char *o
 /* ---- reasons, without the code --------------------------------------------------------------- */
 
 /* A kernel of one instruction that issues, and one where warps wait. */
-static struct gp_sources *sample_reason(enum gp_count_kind reason, uint64_t waits)
+static struct gp_sources *sample_reason_of(enum gp_count_kind reason, uint64_t waits, uint64_t all)
 {
     struct gp_sources *sources = gp_sources_new();
     const char *const functions[] = {"k"};
     struct gp_instruction_counts counts[2] = {{.offset = 0}, {.offset = 0x40}};
-    add_samples(&counts[0], GP_STALL_SELECTED, 1000 - waits);
+    add_samples(&counts[0], GP_STALL_SELECTED, all - waits);
     add_samples(&counts[1], reason, waits);
     const struct gp_code_counts source = {.kernel = "k",
                                           .cc = 90,
@@ -46,6 +46,11 @@ static struct gp_sources *sample_reason(enum gp_count_kind reason, uint64_t wait
     assert_non_null(sources);
     assert_true(gp_sources_add(sources, &source));
     return sources;
+}
+
+static struct gp_sources *sample_reason(enum gp_count_kind reason, uint64_t waits)
+{
+    return sample_reason_of(reason, waits, 1000);
 }
 
 static void each_reason_has_its_rule(void **state)
@@ -158,6 +163,22 @@ static void gains_follow_from_the_samples(void **state)
     gp_sources_free(sources);
 }
 
+/* Nothing follows from fewer than fifty samples, as from none. */
+static void too_few_samples_say_nothing(void **state)
+{
+    (void)state;
+    for (uint64_t samples = 49; samples <= 50; samples++) {
+        struct sample s;
+        struct found f;
+        make_sample(&s, "k");
+        struct gp_sources *sources = sample_reason_of(GP_STALL_BARRIER, samples, samples);
+        find(&f, &s, sources);
+        assert_int_equal(is_said(&f, "waiting_at_barriers"), samples == 50);
+        forget(&f);
+        gp_sources_free(sources);
+    }
+}
+
 /* ---- causes, by the code --------------------------------------------------------------------- */
 
 static const char *rule_of(const char *kernel)
@@ -239,6 +260,13 @@ static void occupancy_comes_before_waits(struct kernel *k)
     assert_false(is_said(&f, "chained_loads"));
     assert_false(is_said(&f, "waiting_for_loads"));
     forget(&f);
+    /* A grid whose blocks all fit at once gets no more warps by that. */
+    s.launch.registers = 100;
+    memcpy(s.launch.grid, (unsigned[3]){SMS, 1, 1}, sizeof(s.launch.grid));
+    find(&f, &s, k->sources);
+    assert_false(is_said(&f, "occupancy_registers"));
+    assert_true(is_said(&f, "chained_loads") || is_said(&f, "waiting_for_loads"));
+    forget(&f);
 }
 
 static void few_warps_have_their_own_advice(void **state)
@@ -246,6 +274,11 @@ static void few_warps_have_their_own_advice(void **state)
     (void)state;
     assert_true(for_kernels("chains_", occupancy_comes_before_waits) > 0);
     assert_true(for_kernels("loads_one", occupancy_comes_before_waits) > 0);
+}
+
+static double share_of(const struct kernel *k, enum gp_wait wait)
+{
+    return gp_lines_total(k->lines, GP_WEIGHT_FIRST_WAIT + wait);
 }
 
 static void scattered_loads_are_uncoalesced(struct kernel *k)
@@ -272,6 +305,8 @@ static void scattered_loads_are_uncoalesced(struct kernel *k)
     find(&f, &s, k->sources);
     is_said_first(&f, "uncoalesced", k->name);
     assert_false(is_said(&f, "waiting_for_loads"));
+    /* No more time can go than the part in which warps wait for memory. */
+    assert_true(f.findings.advice.list[0].gain <= share_of(k, GP_WAIT_LONG_SCOREBOARD) + 1e-9);
     forget(&f);
 }
 
@@ -279,11 +314,6 @@ static void scattered_loads_have_their_own_advice(void **state)
 {
     (void)state;
     assert_true(for_kernels("loads_one", scattered_loads_are_uncoalesced) > 0);
-}
-
-static double share_of(const struct kernel *k, enum gp_wait wait)
-{
-    return gp_lines_total(k->lines, GP_WEIGHT_FIRST_WAIT + wait);
 }
 
 /* A kernel whose warps run at full speed, as its instructions let them. */
@@ -357,6 +387,7 @@ static void the_mix_has_special_functions(void **state)
 static const char *busy_rule;
 static enum gp_wait busy_wait;
 static double unit_cycles;
+static unsigned texture_units;
 static void a_busy_unit_is_no_advice(struct kernel *k)
 {
     struct sample s;
@@ -366,6 +397,11 @@ static void a_busy_unit_is_no_advice(struct kernel *k)
     assert_true(share_of(k, busy_wait) > 0.25);
     if (is_said(&f, busy_rule) != (busy < 0.5))
         fail_msg("%s of %d: busy %.2f", k->name, k->cc, busy);
+    /* A texture unit that is busy is the advice itself, where all else rests. */
+    if (is_said(&f, "texture_unit") &&
+        (busy_wait != GP_WAIT_TEXTURES || is_said(&f, "waiting_for_textures")))
+        fail_msg("%s of %d: busy %.2f", k->name, k->cc, busy);
+    texture_units += is_said(&f, "texture_unit");
     for (size_t i = 0; i < f.findings.advice.count; i++)
         if (strcmp(f.findings.advice.list[i].rule->name, busy_rule) == 0)
             assert_true(f.findings.advice.list[i].gain < 1 - busy + 1e-9);
@@ -381,6 +417,7 @@ static void busy_units_are_no_latency(void **state)
         busy_rule = "waiting_for_exchanges", busy_wait = GP_WAIT_EXCHANGES, unit_cycles = 4;
         assert_true(for_kernels("exchanges_", a_busy_unit_is_no_advice) > 0);
     }
+    assert_true(texture_units > 4);
 }
 
 /* A function in full precision is a fast one afterwards, which takes the pipe its time. */
@@ -495,6 +532,7 @@ int main(void)
         cmocka_unit_test(ready_warps_do_not_wait),
         cmocka_unit_test(a_kernel_at_its_roof_may_wait),
         cmocka_unit_test(gains_follow_from_the_samples),
+        cmocka_unit_test(too_few_samples_say_nothing),
         cmocka_unit_test(each_cause_has_its_rule),
         cmocka_unit_test(few_warps_have_their_own_advice),
         cmocka_unit_test(scattered_loads_have_their_own_advice),

@@ -251,6 +251,10 @@ static void few_samples_are_said_to_be_few(void **state)
              "warps wait: 100 % asleep (sleeping), at +0x0 (100 samples: \302\26110 points)");
     assert_true(fabs(gp_stalls_error(100) - 0.098) < 1e-9);
     begin(&m, "k", "");
+    add(&m, 0, GP_STALL_SLEEPING, 49); /* too few to say anything */
+    lines = bare(&m);
+    brief_is(&lines, 200, "");
+    begin(&m, "k", "");
     lines = bare(&m);
     brief_is(&lines, 200, "");
     brief_is(NULL, 200, "");

@@ -79,6 +79,21 @@ static void there_is_none(struct kernel *k)
         fail_msg("%s of %d: %.3f", k->name, k->cc, share(k, wait));
 }
 
+/* A division of integers that waits for its number waits for the load of that. */
+static void some_wait_for_a_load(struct kernel *k)
+{
+    wait_for_scoreboards(k);
+    take_in(k);
+    if (!(share(k, GP_WAIT_LOADS) > 0))
+        fail_msg("%s of %d: it does not wait for a load", k->name, k->cc);
+}
+
+static void numbers_to_divide_are_loaded(void **state)
+{
+    (void)state;
+    assert_true(for_kernels("quotients_by_loads", some_wait_for_a_load) >= 4);
+}
+
 static void others_do_not(void **state)
 {
     (void)state;
@@ -127,6 +142,11 @@ static void all_samples_of_a_line_are_at_it(struct kernel *k)
             fail_msg("%s of %d: %s %.3f, at lines %.3f", k->name, k->cc, waits[i].name,
                      share(k, waits[i].wait), at_lines);
     }
+    /* Quotients in a line do not go with its waits for memory; a table is part of a sine. */
+    if (strcmp(k->name, "quotients_of_loads") == 0 &&
+        !(k->lines->waits->at_lines[GP_WAIT_ACCURATE] <= 1 - share(k, GP_WAIT_LOADS) + 1e-9))
+        fail_msg("%s of %d: loads %.3f, at accurate ones %.3f", k->name, k->cc,
+                 share(k, GP_WAIT_LOADS), k->lines->waits->at_lines[GP_WAIT_ACCURATE]);
     if (strncmp(k->name, "accurate", 8) == 0 && k->lines->waits->at_lines[GP_WAIT_ACCURATE] < 0.4)
         fail_msg("%s of %d: %.3f", k->name, k->cc, k->lines->waits->at_lines[GP_WAIT_ACCURATE]);
 }
@@ -141,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_waits_for_its_cause),
+        cmocka_unit_test(numbers_to_divide_are_loaded),
         cmocka_unit_test(others_do_not),
         cmocka_unit_test(lines_are_those_of_the_causes),
         cmocka_unit_test(lines_have_all_of_their_samples),
