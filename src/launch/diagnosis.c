@@ -22,11 +22,12 @@
 
 /* A kernel with less of the time of its batch is left out, but for --diagnosis full. */
 #define LEAST_SHARE 0.01
-/* A launch is sampled again until it has so many samples (shares are sure to 1.5 points), so often
- * at most; more often with --diagnosis full. */
-#define ENOUGH_SAMPLES 4000
-#define MOST_RUNS 4
-#define MOST_RUNS_IN_FULL 16
+/* A launch is sampled again until it has so many samples, so often at most. Shares are sure to 2.2
+ * points then, and to 1.5 with --diagnosis full. */
+static const struct wanted {
+    double samples;
+    unsigned runs;
+} usually = {2000, 4}, in_full = {4000, 16};
 
 /* A batch is sampled, before the last act of the process, where kernels that were not sampled yet
  * take so much of its time. */
@@ -174,15 +175,15 @@ static double cycles_of(const struct gp_measurement *m)
     return m->member.run.native_ms * m->context->device.clock_khz;
 }
 
-static unsigned most_runs(void)
+static const struct wanted *wanted(void)
 {
-    return user_settings.diagnosis == GP_DIAGNOSIS_FULL ? MOST_RUNS_IN_FULL : MOST_RUNS;
+    return user_settings.diagnosis == GP_DIAGNOSIS_FULL ? &in_full : &usually;
 }
 
 static double seconds_to_sample(const struct gp_measurement *m)
 {
     const double each = gp_pc_samples_of_run(cycles_of(m), (unsigned)m->context->device.sm_count);
-    const double runs = fmin(most_runs(), ceil(ENOUGH_SAMPLES / fmax(1, each)));
+    const double runs = fmin(wanted()->runs, ceil(wanted()->samples / fmax(1, each)));
     return runs * (EACH_SAMPLED + seconds_of_run(m));
 }
 
@@ -281,7 +282,7 @@ static enum outcome sample_launch(struct gp_chosen *of, struct gp_reason *why)
     const enum outcome outcome = sample_run(m, &samples, why);
     m->broken_off = before;
     of->samples += samples;
-    of->is_sampled = outcome != SAMPLED || samples == 0 || of->samples >= ENOUGH_SAMPLES;
+    of->is_sampled = outcome != SAMPLED || samples == 0 || (double)of->samples >= wanted()->samples;
     return outcome;
 }
 
@@ -289,7 +290,7 @@ static enum outcome sample_launch(struct gp_chosen *of, struct gp_reason *why)
  * waits for it. */
 static enum outcome sample_in_turns(struct part *part, struct gp_reason *why)
 {
-    for (unsigned run = 0; run < most_runs(); run++)
+    for (unsigned run = 0; run < wanted()->runs; run++)
         for (size_t i = 0; i < part->count; i++)
             if (!part->list[i].is_sampled && sample_launch(&part->list[i], why) == NO_MORE)
                 return NO_MORE;
