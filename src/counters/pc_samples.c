@@ -12,11 +12,10 @@
 #define SCRATCH_BYTES ((size_t)16 << 20)
 #define WORKER_MS 1
 /* Samples disturb a launch: every 2^8 cycles its stores wait twice as long, from 2^11 cycles on
- * nothing shows; below 2^8 half of them are dropped. ncu takes none more often by itself. */
-#define SHORTEST_PERIOD 12.0
+ * nothing shows; below 2^8 half of them are dropped. ncu takes one every 2^11. */
+#define SHORTEST_PERIOD 11.0
 #define LONGEST_PERIOD 24.0
-#define WANTED_SAMPLES 40000.0
-#define SAMPLES_OF_A_PERIOD 2.0 /* of each SM */
+#define WANTED_SAMPLES 20000.0
 
 #define MOST_REASONS 128
 #define MOST_OF_A_NAME CUPTI_STALL_REASON_STRING_SIZE
@@ -215,16 +214,16 @@ void gp_pc_samples_abandon(void)
     gp_cupti_lose(GP_REASON_TEXT(BESIDE_WORK, "a kernel that was sampled did not end"));
 }
 
+/* Each SM is sampled once in a period. */
 unsigned gp_pc_samples_period(double cycles, unsigned sms)
 {
-    const double most = SAMPLES_OF_A_PERIOD * fmax(1, cycles) * fmax(1, sms);
-    return (unsigned)fmin(fmax(round(log2(most / WANTED_SAMPLES)), SHORTEST_PERIOD),
-                          LONGEST_PERIOD);
+    const double period = log2(fmax(1, cycles) * fmax(1, sms) / WANTED_SAMPLES);
+    return (unsigned)fmin(fmax(round(period), SHORTEST_PERIOD), LONGEST_PERIOD);
 }
 
 double gp_pc_samples_of_run(double cycles, unsigned sms)
 {
-    return SAMPLES_OF_A_PERIOD * cycles * sms / exp2(gp_pc_samples_period(cycles, sms));
+    return cycles * sms / exp2(gp_pc_samples_period(cycles, sms));
 }
 
 bool gp_pc_samples_begin(CUcontext context, unsigned period, struct gp_reason *why)

@@ -26,8 +26,9 @@ void gp_pc_samples_close(CUcontext context);
  * more. */
 void gp_pc_samples_abandon(void);
 
-/* The binary logarithm of the cycles of a sampling period, for a launch that takes so many cycles
- * on so many SMs: some ten thousand samples come, or fewer of a short launch. */
+/* The binary logarithm of the cycles between two samples of an SM, for a launch that takes so many
+ * cycles on so many SMs (those without blocks have no samples): some ten thousand samples come, or
+ * fewer of a short launch. */
 unsigned gp_pc_samples_period(double cycles, unsigned sms);
 
 /* How many samples come of one run of it. */

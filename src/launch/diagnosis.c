@@ -175,6 +175,13 @@ static double cycles_of(const struct gp_measurement *m)
     return m->member.run.native_ms * m->context->device.clock_khz;
 }
 
+static unsigned busy_sms(const struct gp_measurement *m)
+{
+    const unsigned *grid = m->call->grid, sms = (unsigned)m->context->device.sm_count;
+    const double blocks = (double)grid[0] * grid[1] * grid[2];
+    return blocks < sms ? (unsigned)blocks : sms;
+}
+
 static const struct wanted *wanted(void)
 {
     return user_settings.diagnosis == GP_DIAGNOSIS_FULL ? &in_full : &usually;
@@ -182,7 +189,7 @@ static const struct wanted *wanted(void)
 
 static double seconds_to_sample(const struct gp_measurement *m)
 {
-    const double each = gp_pc_samples_of_run(cycles_of(m), (unsigned)m->context->device.sm_count);
+    const double each = gp_pc_samples_of_run(cycles_of(m), busy_sms(m));
     const double runs = fmin(wanted()->runs, ceil(wanted()->samples / fmax(1, each)));
     return runs * (EACH_SAMPLED + seconds_of_run(m));
 }
@@ -254,7 +261,7 @@ static enum outcome sample_run(struct gp_measurement *m, uint64_t *samples, stru
     struct gp_context *c = m->context;
     const struct gp_device *device = &c->device;
     const struct gp_run *run = &m->member.run;
-    const unsigned period = gp_pc_samples_period(cycles_of(m), (unsigned)device->sm_count);
+    const unsigned period = gp_pc_samples_period(cycles_of(m), busy_sms(m));
     double waited;
     if (!rewind_memory(m, false))
         return NOT_THIS;

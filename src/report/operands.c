@@ -93,7 +93,7 @@ static const struct operand_text {
     [SAMPLES] = {"samples", "samples of its instructions; 0: none were taken, or too few"},
     [MEMORY_WAITS] = {"memory_waits",
                       "share of samples: warps wait for global, local or texture memory, for room "
-                      "in its queues, at fences, or at barriers, where others may; 1: no samples"},
+                      "in its queues, or for other warps, which may do so; 1: no samples"},
     [IN_SEQUENCE] = {"in_sequence", "1: its launches and those of other kernels follow each other "
                                     "and share arrays, and one kernel could do their work; else 0"},
     [SEQUENCE_KERNELS] = {"sequence_kernels", "of such a sequence: its kernels"},
@@ -323,14 +323,6 @@ static double idle_share(const struct gp_subject *s)
     return seconds > 0 ? LAUNCH_OF_NO_WORK / seconds : 0;
 }
 
-static double memory_waits(const struct gp_waits *w)
-{
-    return w ? w->shares[GP_WAIT_LONG_SCOREBOARD] + w->shares[GP_WAIT_LG_THROTTLE] +
-                   w->shares[GP_WAIT_TEX_THROTTLE] + w->shares[GP_WAIT_MEMBAR] +
-                   w->shares[GP_WAIT_DRAIN] + w->shares[GP_WAIT_BARRIER]
-             : 1;
-}
-
 static double fixed_value(const struct gp_subject *s, enum operand operand)
 {
     const struct gp_bound *b = s->bound;
@@ -360,7 +352,7 @@ static double fixed_value(const struct gp_subject *s, enum operand operand)
     case SAMPLES:
         return s->lines && s->lines->waits ? (double)s->lines->waits->samples : 0;
     case MEMORY_WAITS:
-        return memory_waits(s->lines ? s->lines->waits : NULL);
+        return s->lines && s->lines->waits ? s->lines->waits->memory : 1;
     case GPU_SHARE:
         return 1 - gp_host_idle_share(s->rows);
     case LAUNCH_INTERVAL:

@@ -50,7 +50,7 @@ struct finding {
     uint32_t function;
     uint32_t n;
     uint64_t issued, issued_as[GP_WAIT_COUNT]; /* samples */
-    bool reads_tables;                         /* of its own, where an angle is large */
+    struct at_list *angles;                    /* lines with a sine, a cosine or a tangent */
     bool failed;
 };
 
@@ -74,6 +74,7 @@ static void add(struct finding *g, enum gp_wait wait, uint32_t cause, uint32_t w
                                              .function = g->function,
                                              .cause = cause * GP_INSTRUCTION_BYTES,
                                              .waiting = waiting * GP_INSTRUCTION_BYTES,
+                                             .at = g->n * GP_INSTRUCTION_BYTES,
                                              .parts = parts};
 }
 
@@ -133,13 +134,14 @@ static void blame(struct finding *g, uint32_t cause, uint64_t parts)
         add(g, GP_WAIT_CONVERSIONS, cause, g->n, parts);
 }
 
-/* Samples that wait for results. */
-static void blame_producers(struct finding *g, enum gp_queue queue, uint64_t samples)
+/* Samples that wait for results. False where nothing is found that brings one. */
+static bool blame_producers(struct finding *g, enum gp_queue queue, uint64_t samples)
 {
     uint32_t found[MOST_PRODUCERS];
     const size_t count = gp_producers_find(g->f->paths, g->n, queue, found, MOST_PRODUCERS);
     for (size_t i = 0; i < count; i++)
         blame(g, found[i], samples * GP_SAMPLE_PARTS / count);
+    return count > 0;
 }
 
 static bool is_barrier(const struct gp_paths *p, size_t n)
@@ -217,31 +219,38 @@ static void blame_sleep(struct finding *g, uint64_t samples)
         add(g, GP_WAIT_SLEEPS, (uint32_t)s.at, g->n, samples * GP_SAMPLE_PARTS);
 }
 
-/* The wait is one for a number that is divided, or for other warps in front of that. */
-static bool is_before_division(const struct finding *g, enum gp_count_kind reason)
+/* Samples in a division, but for those that wait for the load of a number, or in front of it for
+ * other warps. */
+static void blame_division(struct finding *g, enum gp_count_kind reason, uint64_t samples)
 {
-    return g->f->paths && (reason == GP_STALL_LONG_SCOREBOARD || reason == GP_STALL_BARRIER);
+    if (g->f->paths && reason == GP_STALL_LONG_SCOREBOARD &&
+        blame_producers(g, GP_QUEUE_LONG, samples))
+        return;
+    if (g->f->paths && reason == GP_STALL_BARRIER)
+        blame_barrier(g, samples);
+    else
+        add(g, GP_WAIT_DIVISIONS, g->n, g->n, samples * GP_SAMPLE_PARTS);
 }
 
 static void find_cause(struct finding *g, enum gp_count_kind reason, uint64_t samples)
 {
-    const bool divides = g->f->divides || (g->f->divisions && g->f->divisions[g->n]);
-    if (divides && !is_before_division(g, reason)) {
-        add(g, GP_WAIT_DIVISIONS, g->n, g->n, samples * GP_SAMPLE_PARTS);
+    if (g->f->divides || (g->f->divisions && g->f->divisions[g->n])) {
+        blame_division(g, reason, samples);
         return;
     }
     if (!g->f->paths)
         return;
     switch (reason) {
     case GP_STALL_LONG_SCOREBOARD:
-        blame_producers(g, GP_QUEUE_LONG, samples);
+        (void)blame_producers(g, GP_QUEUE_LONG, samples);
         break;
     case GP_STALL_SHORT_SCOREBOARD:
-        blame_producers(g, GP_QUEUE_SHORT, samples);
+        (void)blame_producers(g, GP_QUEUE_SHORT, samples);
         break;
     case GP_STALL_CONSTANT_MISS:
     case GP_STALL_LG_THROTTLE:
     case GP_STALL_MIO_THROTTLE:
+    case GP_STALL_TEX_THROTTLE:
     case GP_STALL_MATH_THROTTLE: {
         uint64_t word[2];
         gp_paths_word(g->f->paths, g->n, word);
@@ -309,53 +318,7 @@ static bool open_functions(struct finding *g)
     return g->functions != NULL;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
-
-/* Samples at which an instruction was issued, by kind. */
-static void add_issued(struct finding *g, const struct gp_instruction_counts *c)
-{
-    uint64_t word[2];
-    const uint64_t issued = c->values[GP_STALL_SELECTED];
-    if (!g->f->paths || g->n >= g->f->paths->count)
-        return;
-    gp_paths_word(g->f->paths, g->n, word);
-    const enum gp_wait wait = wait_for(g, word, g->n);
-    g->issued += issued;
-    if (wait != GP_WAIT_COUNT)
-        g->issued_as[wait] += issued;
-    if (wait == GP_WAIT_SPECIAL && gp_is_conversion(word))
-        g->issued_as[GP_WAIT_CONVERSIONS] += issued;
-    if (!gp_is_accurate_function(word))
-        return;
-    g->reads_tables = g->reads_tables || gp_is_accurate_angle(word);
-    add(g, GP_WAIT_ACCURATE, g->n, g->n, c->values[GP_COUNT_SAMPLES] * GP_SAMPLE_PARTS);
-    if (!gp_is_accurate_quotient(word))
-        g->issued_as[GP_WAIT_ACCURATE] += issued;
-}
-
-static void find_causes(struct finding *g)
-{
-    for (size_t i = 0; i < g->source->instruction_count && !g->failed; i++) {
-        const struct gp_instruction_counts *c = &g->source->instructions[i];
-        g->waits->samples += c->values[GP_COUNT_SAMPLES];
-        g->function = c->function;
-        g->f = &g->functions[c->function];
-        g->n = c->offset / GP_INSTRUCTION_BYTES;
-        add_issued(g, c);
-        for (unsigned k = GP_FIRST_STALL; k < GP_COUNT_KINDS; k++) {
-            if (wait_of[k] != GP_WAIT_COUNT)
-                g->waits->shares[wait_of[k]] += (double)c->values[k];
-            if (c->values[k] > 0 && (!g->f->paths || g->n < g->f->paths->count))
-                find_cause(g, k, c->values[k]);
-        }
-    }
-    for (size_t i = 0; i < g->waits->count; i++)
-        g->waits->shares[g->waits->list[i].wait] +=
-            (double)g->waits->list[i].parts / GP_SAMPLE_PARTS;
-    for (enum gp_wait w = 0; w < GP_WAIT_COUNT; w++)
-        g->waits->issued[w] =
-            g->issued > 0 ? (double)g->issued_as[w] / (double)g->issued : (double)NAN;
-}
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* A line of the source, or the instruction itself where there is no line table. */
 struct at {
@@ -399,14 +362,100 @@ static bool has(const struct at_list *l, const struct at *line)
     return false;
 }
 
+static void add_line(struct at_list *l, struct at line)
+{
+    if (l->count < MOST_AT && !has(l, &line))
+        l->list[l->count++] = line;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* Samples at which an instruction was issued, by kind. */
+static void add_issued(struct finding *g, const struct gp_instruction_counts *c)
+{
+    uint64_t word[2];
+    const uint64_t issued = c->values[GP_STALL_SELECTED];
+    if (!g->f->paths || g->n >= g->f->paths->count)
+        return;
+    gp_paths_word(g->f->paths, g->n, word);
+    const enum gp_wait wait = wait_for(g, word, g->n);
+    g->issued += issued;
+    if (wait != GP_WAIT_COUNT)
+        g->issued_as[wait] += issued;
+    if (wait == GP_WAIT_SPECIAL && gp_is_conversion(word))
+        g->issued_as[GP_WAIT_CONVERSIONS] += issued;
+    if (!gp_is_accurate_function(word))
+        return;
+    if (gp_is_accurate_angle(word))
+        add_line(g->angles, line_of(g->lines, g->function, c->offset));
+    add(g, GP_WAIT_ACCURATE, g->n, g->n, c->values[GP_COUNT_SAMPLES] * GP_SAMPLE_PARTS);
+    if (!gp_is_accurate_quotient(word))
+        g->issued_as[GP_WAIT_ACCURATE] += issued;
+}
+
+/* Stores wait in the queue of shared memory as well. */
+static bool reaches_memory(const struct finding *g)
+{
+    uint64_t word[2];
+    if (!g->f->paths || g->n >= g->f->paths->count)
+        return true;
+    gp_paths_word(g->f->paths, g->n, word);
+    switch (gp_awaited_kind(word, g->source->cc)) {
+    case GP_AWAITED_LOAD:
+    case GP_AWAITED_STORE:
+    case GP_AWAITED_LOCAL:
+    case GP_AWAITED_ATOMIC:
+    case GP_AWAITED_TEXTURE:
+    case GP_AWAITED_COPY:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void add_memory(struct finding *g, const uint64_t samples[GP_COUNT_KINDS])
+{
+    static const enum gp_count_kind waits[] = {
+        GP_STALL_LONG_SCOREBOARD, GP_STALL_LG_THROTTLE, GP_STALL_TEX_THROTTLE, GP_STALL_MEMBAR,
+        GP_STALL_DRAIN,           GP_STALL_BARRIER,     GP_STALL_SLEEPING};
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+        g->waits->memory += (double)samples[waits[i]];
+    if (reaches_memory(g))
+        g->waits->memory += (double)samples[GP_STALL_MIO_THROTTLE];
+}
+
+static void find_causes(struct finding *g)
+{
+    for (size_t i = 0; i < g->source->instruction_count && !g->failed; i++) {
+        const struct gp_instruction_counts *c = &g->source->instructions[i];
+        g->waits->samples += c->values[GP_COUNT_SAMPLES];
+        g->function = c->function;
+        g->f = &g->functions[c->function];
+        g->n = c->offset / GP_INSTRUCTION_BYTES;
+        add_issued(g, c);
+        add_memory(g, c->values);
+        for (unsigned k = GP_FIRST_STALL; k < GP_COUNT_KINDS; k++) {
+            if (wait_of[k] != GP_WAIT_COUNT)
+                g->waits->shares[wait_of[k]] += (double)c->values[k];
+            if (c->values[k] > 0 && (!g->f->paths || g->n < g->f->paths->count))
+                find_cause(g, k, c->values[k]);
+        }
+    }
+    for (size_t i = 0; i < g->waits->count; i++)
+        g->waits->shares[g->waits->list[i].wait] +=
+            (double)g->waits->list[i].parts / GP_SAMPLE_PARTS;
+    for (enum gp_wait w = 0; w < GP_WAIT_COUNT; w++)
+        g->waits->issued[w] =
+            g->issued > 0 ? (double)g->issued_as[w] / (double)g->issued : (double)NAN;
+}
+
 static bool computes(enum gp_wait wait)
 {
     return wait == GP_WAIT_SPECIAL || wait == GP_WAIT_CONVERSIONS || wait == GP_WAIT_ACCURATE ||
-           wait == GP_WAIT_DIVISIONS || wait == GP_WAIT_EXCHANGES || wait == GP_WAIT_DOUBLES ||
-           wait == GP_WAIT_MATRICES;
+           wait == GP_WAIT_DIVISIONS;
 }
 
-/* Causes whose samples are those of a larger one as well are none here. */
+/* Parts of a larger cause (chains, constants that differ between lanes) are left out. */
 static bool is_of_memory_or_warps(enum gp_wait wait)
 {
     return wait == GP_WAIT_LOADS || wait == GP_WAIT_LOCAL || wait == GP_WAIT_TEXTURES ||
@@ -415,18 +464,23 @@ static bool is_of_memory_or_warps(enum gp_wait wait)
            wait == GP_WAIT_BARRIERS || wait == GP_WAIT_SLEEPS;
 }
 
+/* The function reads a table of its own where an angle is large. */
+static bool is_of_table(const struct finding *g, const struct gp_caused *c)
+{
+    const struct at load = line_of(g->lines, c->function, c->cause);
+    return (c->wait == GP_WAIT_LOADS || c->wait == GP_WAIT_LOCAL) && has(g->angles, &load);
+}
+
 /* Samples at lines of causes that do not go with these, but wait for memory or warps: a function
  * needs its numbers, however it is computed. */
 static double sum_of_others(const struct finding *g, enum gp_wait wait,
                             const struct at_list *causes)
 {
     double sum = 0;
-    for (size_t i = 0; computes(wait) && !g->reads_tables && i < g->waits->count; i++) {
+    for (size_t i = 0; computes(wait) && i < g->waits->count; i++) {
         const struct gp_caused *c = &g->waits->list[i];
-        if (!is_of_memory_or_warps(c->wait))
-            continue;
-        const struct at line = line_of(g->lines, c->function, c->waiting);
-        if (has(causes, &line))
+        const struct at line = line_of(g->lines, c->function, c->at);
+        if (is_of_memory_or_warps(c->wait) && has(causes, &line) && !is_of_table(g, c))
             sum += (double)c->parts / GP_SAMPLE_PARTS;
     }
     return sum;
@@ -442,9 +496,7 @@ static double sum_at_lines(const struct finding *g, enum gp_wait wait, const str
         const struct gp_caused *c = &g->waits->list[i];
         if (c->wait != wait)
             continue;
-        const struct at line = line_of(g->lines, c->function, c->cause);
-        if (causes->count < MOST_AT && !has(causes, &line))
-            causes->list[causes->count++] = line;
+        add_line(causes, line_of(g->lines, c->function, c->cause));
     }
     if (causes->count == 0)
         return 0;
@@ -455,7 +507,7 @@ static double sum_at_lines(const struct finding *g, enum gp_wait wait, const str
         const struct gp_caused *c = &g->waits->list[i];
         if (c->wait != wait)
             continue;
-        const struct at line = line_of(g->lines, c->function, c->waiting);
+        const struct at line = line_of(g->lines, c->function, c->at);
         if (!has(causes, &line))
             sum += (double)c->parts / GP_SAMPLE_PARTS;
     }
@@ -484,16 +536,19 @@ struct gp_waits *gp_waits_make(const struct gp_lines *lines)
     g.waits = calloc(1, sizeof(*g.waits));
     if (!g.waits)
         return NULL;
-    g.failed = !open_functions(&g);
+    g.angles = calloc(1, sizeof(*g.angles));
+    g.failed = !g.angles || !open_functions(&g);
     if (!g.failed)
         find_causes(&g);
     if (!g.failed)
         sum_lines(&g);
     close_functions(&g);
+    free(g.angles);
     if (g.failed || g.waits->samples < GP_LEAST_SAMPLES) {
         gp_waits_free(g.waits);
         return NULL;
     }
+    g.waits->memory /= (double)g.waits->samples;
     for (enum gp_wait w = 0; w < GP_WAIT_COUNT; w++) {
         g.waits->shares[w] /= (double)g.waits->samples;
         g.waits->at_lines[w] /= (double)g.waits->samples;

@@ -24,7 +24,9 @@ enum gp_wait {
 struct gp_caused {
     enum gp_wait wait;
     uint32_t function;       /* index of its name in the counts */
-    uint32_t cause, waiting; /* offsets of the instructions */
+    uint32_t cause, waiting; /* offsets of the instructions that are named */
+    uint32_t at;             /* of the one at which the samples stand: a warp that waits at a
+                              * barrier stands behind it */
     uint64_t parts;          /* of samples: GP_SAMPLE_PARTS for each */
 };
 #define GP_SAMPLE_PARTS 840u /* can be divided by all numbers to 8 */
@@ -36,11 +38,13 @@ struct gp_waits {
     uint64_t samples;               /* all */
     double shares[GP_WAIT_COUNT];   /* of all samples, 0 to 1 */
     double at_lines[GP_WAIT_COUNT]; /* the share of all samples, waits or not, that stand in lines
-                                     * with a cause, or wait for one; of causes that compute without
+                                     * with a cause, or wait for one; where the cause computes, less
                                      * those that wait for memory or other warps there */
-    double issued[GP_WAIT_COUNT];   /* the share of instructions of a cause's kind of all that were
-                                     * issued; of accurate functions one for each but quotients;
-                                     * NAN: none were seen */
+    double memory;                /* the share of all samples in which warps wait for global, local
+                                   * or texture memory, or for other warps, which may do so */
+    double issued[GP_WAIT_COUNT]; /* the share of instructions of a cause's kind of all that were
+                                   * issued; of accurate functions one for each but quotients;
+                                   * NAN: none were seen */
     struct gp_caused *list;
     size_t count, capacity;
 };

@@ -264,6 +264,50 @@ KERNEL(quotients_of_loads)(float *out, const float *in, const float *by, int n)
     out[I] = sum;
 }
 
+// The table of a sine is its own, also where other lines have loads.
+KERNEL(quotients_and_a_sine)(float *out, const float *in, const float *by, int n)
+{
+    float sum = 0;
+#pragma unroll 1
+    for (int i = I; i < n; i += 4096)
+        sum += in[i] / by[i];
+    sum += sinf(sum);
+    out[I] = sum;
+}
+
+KERNEL(quotients_behind_barriers)(float *out, const float *in, float by, int n)
+{
+    __shared__ float tile[256];
+    float sum = 0;
+#pragma unroll 1
+    for (int i = I; i < n; i += 4096) {
+        tile[threadIdx.x] = in[i];
+        __syncthreads();
+        sum += tile[255 - threadIdx.x] / (by + sum);
+        __syncthreads();
+    }
+    out[I] = sum;
+}
+
+// A quotient and a barrier stand in one line.
+#define PUT(value)                   \
+    do {                             \
+        tile[threadIdx.x] = (value); \
+        __syncthreads();             \
+    } while (0)
+KERNEL(quotients_beside_barriers)(float *out, const float *in, float by, int n)
+{
+    __shared__ float tile[256];
+    float sum = 0;
+#pragma unroll 1
+    for (int i = I; i < n; i += 4096) {
+        PUT(sum / (by + i));
+        sum += tile[255 - threadIdx.x] * 3;
+        __syncthreads();
+    }
+    out[I] = sum;
+}
+
 KERNEL(quotients_by_loads)(unsigned *out, const unsigned *in, unsigned n)
 {
     unsigned sum = 0;

@@ -17,7 +17,6 @@
 #define MOST_INSTRUCTIONS 4096
 #define FIRST_PERIOD 5
 #define LAST_PERIOD 31
-#define SAMPLES_OF_A_PERIOD 2 /* of each SM, as on an H200 */
 
 enum reason { BARRIER, LONG_SCOREBOARD, SHORT_SCOREBOARD, SELECTED, WAIT, REASONS };
 
@@ -101,7 +100,9 @@ static void launched(void *self, const struct gpusim_result *result)
     if (sampling.started)
         gpusim_note(note, sampling.period);
     pthread_mutex_lock(&lock);
-    wanted = (SAMPLES_OF_A_PERIOD * result->cycles * result->sms) >> sampling.period;
+    wanted = (result->cycles * result->busy_sms) >> sampling.period;
+    if (gpusim_driver()->fault("manysamples"))
+        wanted *= 10;
     for (size_t i = 0; i < result->instruction_count; i++)
         all += cycles_at(&result->instructions[i].counts) +
                cycles_behind(&result->instructions[i].counts);

@@ -27,7 +27,7 @@
  *                       that writes past the end of one writes into the rest of the block
  *
  * The simulated CUPTI reads the rest: busy, noprivileges, oldcupti, unsupportedchip, slowcounters,
- * slowranges, slowopen, slowflush, slowcode, laterparams, errno.
+ * slowranges, slowopen, slowflush, slowcode, laterparams, errno, manysamples.
  */
 #ifndef GPUSIM_FAULTS_H
 #define GPUSIM_FAULTS_H

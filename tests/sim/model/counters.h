@@ -25,8 +25,8 @@ struct gpusim_instruction_counts {
 /* The counts of one profiled launch. */
 struct gpusim_result {
     const char *kernel;
-    unsigned sms;
-    uint64_t cycles; /* from the first block's start to the last one's end */
+    unsigned sms, busy_sms; /* of the chip; those with blocks */
+    uint64_t cycles;        /* from the first block's start to the last one's end */
     double duration_ns;
     struct gpusim_counters total;
     struct gpusim_counters sm[GPUSIM_MAX_SMS];

@@ -115,6 +115,7 @@ struct gpusim_recorder *gpusim_recorder_new(const struct gpusim_chip *chip,
     r->result->kernel = grid->kernel->name;
     r->result->sms = chip->sms;
     r->busy_sms = blocks < chip->sms ? blocks : chip->sms;
+    r->result->busy_sms = (unsigned)r->busy_sms;
     r->resident = (blocks + chip->sms - 1) / chip->sms;
     if (r->resident > slots)
         r->resident = slots;
