@@ -234,6 +234,20 @@ $BATS_TEST_TMPDIR/page.md:1: there is no gp_nowhere" ]
 $BATS_TEST_TMPDIR/page.md:3: $home/me/include is a path of one machine" ]
 }
 
+@test "the scripts for a GPU print their usage and check themselves" {
+    count=0
+    for script in tests/gpu/*; do
+        [ -f "$script" ] && [ -x "$script" ] && grep -q '"--self-test"' "$script" || continue
+        if grep -q argparse "$script"; then
+            PYTHONDONTWRITEBYTECODE=1 "$script" --help >"$BATS_TEST_TMPDIR/help"
+            grep -q "${script##*/}" "$BATS_TEST_TMPDIR/help"
+        fi
+        PYTHONDONTWRITEBYTECODE=1 "$script" --self-test
+        count=$((count + 1))
+    done
+    [ "$count" -ge 10 ]
+}
+
 @test "the result of the bench names no folder of the machine" {
     mkdir "$BATS_TEST_TMPDIR/build"
     cp "$GPUPROF_BUILD/libgpuprof.so" "$BATS_TEST_TMPDIR/build"
