@@ -29,6 +29,10 @@ static const struct wanted {
     unsigned runs;
 } usually = {2000, 4}, in_full = {4000, 16};
 
+/* The milliseconds of a launch that is not run again for samples: where few of its blocks take that
+ * long, few come. */
+#define LONG_MS 50
+
 /* A batch is sampled, before the last act of the process, where kernels that were not sampled yet
  * take so much of its time. */
 #define LEAST_NEW 0.5
@@ -289,7 +293,8 @@ static enum outcome sample_launch(struct gp_chosen *of, struct gp_reason *why)
     const enum outcome outcome = sample_run(m, &samples, why);
     m->broken_off = before;
     of->samples += samples;
-    of->is_sampled = outcome != SAMPLED || samples == 0 || (double)of->samples >= wanted()->samples;
+    of->is_sampled = outcome != SAMPLED || samples == 0 ||
+                     (double)of->samples >= wanted()->samples || m->member.run.native_ms > LONG_MS;
     return outcome;
 }
 
