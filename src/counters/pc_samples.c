@@ -11,9 +11,9 @@
 #define HARDWARE_BYTES ((size_t)32 << 20)
 #define SCRATCH_BYTES ((size_t)16 << 20)
 #define WORKER_MS 1
-/* Samples disturb a launch: every 2^8 cycles its stores wait twice as long, from 2^11 cycles on
- * nothing shows; below 2^8 half of them are dropped. ncu takes one every 2^11. */
-#define SHORTEST_PERIOD 11.0
+/* Samples disturb a launch: with one every 2^8 cycles its stores wait twice as long, with one every
+ * 2^11 half as long again, where DRAM is busy; below 2^8 half of them are dropped. */
+#define SHORTEST_PERIOD 12.0
 #define LONGEST_PERIOD 24.0
 #define WANTED_SAMPLES 20000.0
 
