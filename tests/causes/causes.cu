@@ -254,23 +254,25 @@ KERNEL(none_accurate)(float *out, int n)
     out[I] = x;
 }
 
-// The quotient needs the numbers, however it is computed.
-KERNEL(quotients_of_loads)(float *out, const float *in, const float *by, int n)
+// A quotient needs the numbers, however it is computed.
+static __device__ __forceinline__ float quotients(const float *in, const float *by, int n)
 {
     float sum = 0;
 #pragma unroll 1
     for (int i = I; i < n; i += 4096)
         sum += in[i] / by[i];
-    out[I] = sum;
+    return sum;
+}
+
+KERNEL(quotients_of_loads)(float *out, const float *in, const float *by, int n)
+{
+    out[I] = quotients(in, by, n);
 }
 
 // The table of a sine is its own, also where other lines have loads.
 KERNEL(quotients_and_a_sine)(float *out, const float *in, const float *by, int n)
 {
-    float sum = 0;
-#pragma unroll 1
-    for (int i = I; i < n; i += 4096)
-        sum += in[i] / by[i];
+    float sum = quotients(in, by, n);
     sum += sinf(sum);
     out[I] = sum;
 }

@@ -1,7 +1,7 @@
 /* code/address_words: the words of the parameters that kernels use as upper halves of addresses, in
  * the cubins that nvcc made of tests/words/words.cu. */
 #include "code/address_words.h"
-#include "words.h"
+#include "cubins.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static bool check(const char *name, int cc, const char *code, size_t size)
 static void words_of_addresses(void **state)
 {
     (void)state;
-    check_cubins(check, 17);
+    check_cubins("words", check, 17);
 }
 
 /* As ptxas writes them for compute capability 9.0. */

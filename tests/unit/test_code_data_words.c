@@ -1,7 +1,7 @@
 /* code/data_words: the word of the parameters that a kernel takes as data only, or uses, in the
  * cubins that nvcc made of tests/words/words.cu. */
 #include "code/data_words.h"
-#include "words.h"
+#include "cubins.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static bool check(const char *name, int cc, const char *code, size_t size)
 static void words_that_are_data_only(void **state)
 {
     (void)state;
-    check_cubins(check, 28);
+    check_cubins("words", check, 28);
 }
 
 /* As ptxas writes them for compute capability 9.0. */

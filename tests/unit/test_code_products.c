@@ -2,13 +2,12 @@
  * tests/products/products.cu, and the kernels full of multiply-adds that are none.
  * code/parameter_uses: the parameters through which some of them read and write.
  * code/thread_parts: parts of a thread's numbers. code/registers: those of conversions. */
-#include "beside.h"
-#include "code/cubin.h"
 #include "code/instruction.h"
 #include "code/parameter_uses.h"
 #include "code/products.h"
 #include "code/registers.h"
 #include "code/thread_parts.h"
+#include "cubins.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,16 +19,9 @@
 
 #include <cmocka.h>
 
-#define TILES ".text.product_"
-#define PLAIN ".text.plain_"
-#define NONE ".text.none_"
-
-static const int capabilities[] = {75, 80, 90, 100, 120};
-
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
+#define TILES "product_"
+#define PLAIN "plain_"
+#define NONE "none_"
 
 struct counts {
     unsigned multiply_adds, of[GP_PLAIN_PRODUCT + 1];
@@ -60,46 +52,26 @@ static bool is_right(const char *name, const struct counts *c)
 
 #define KERNELS 88
 
-/* All kernels of a cubin; how many of them are taken for another kind. */
-static unsigned count_wrong(const char *image, size_t size, int cc)
+static unsigned wrong;
+
+static bool check_product(const char *name, int cc, const char *code, size_t size)
 {
-    struct gp_cubin cubin;
-    unsigned kernels = 0, wrong = 0;
-    assert_true(gp_cubin_open(&cubin, image, size));
-    for (unsigned i = 1; i < cubin.count; i++) {
-        const char *name = gp_cubin_section_name(&cubin, i);
-        if (!begins(name, TILES) && !begins(name, PLAIN) && !begins(name, NONE))
-            continue;
-        const Elf64_Shdr section = gp_cubin_section(&cubin, i);
-        const struct counts counts = count_in(image + section.sh_offset, section.sh_size, cc);
-        kernels++;
-        if (is_right(name, &counts))
-            continue;
-        print_message("%s of %d: of %u multiply-adds %u and %u\n", name, cc, counts.multiply_adds,
-                      counts.of[GP_PRODUCT], counts.of[GP_PLAIN_PRODUCT]);
-        wrong++;
-    }
-    assert_int_equal(kernels, KERNELS);
-    return wrong;
+    if (!begins(name, TILES) && !begins(name, PLAIN) && !begins(name, NONE))
+        return false;
+    const struct counts counts = count_in(code, size, cc);
+    if (is_right(name, &counts))
+        return true;
+    print_message("%s of %d: of %u multiply-adds %u and %u\n", name, cc, counts.multiply_adds,
+                  counts.of[GP_PRODUCT], counts.of[GP_PLAIN_PRODUCT]);
+    wrong++;
+    return true;
 }
 
 static void products_of_matrices_and_others(void **state)
 {
-    unsigned cubins = 0, wrong = 0;
     (void)state;
-    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
-        char name[32];
-        size_t size;
-        snprintf(name, sizeof(name), "products.%d.cubin", capabilities[i]);
-        char *image = read_beside(name, &size);
-        if (!image)
-            continue;
-        wrong += count_wrong(image, size, capabilities[i]);
-        free(image);
-        cubins++;
-    }
+    check_cubins("products", check_product, KERNELS);
     assert_int_equal(wrong, 0);
-    assert_true(cubins >= 2);
 }
 
 /* The parameters that are addresses, of eight bytes each, as bits by their numbers. */
@@ -111,42 +83,32 @@ static unsigned addresses(uint64_t words, unsigned count)
     return found;
 }
 
-static void parameters_that_are_read_and_written(void **state)
+static bool check_parameters(const char *name, int cc, const char *code, size_t size)
 {
     static const struct {
         const char *name;
         unsigned count, read, written;
-    } kernels[] = {
-        {".text.plain_product", 3, 6, 1},        {".text.product_of_tiles", 3, 6, 1},
-        {".text.product_in_registers", 3, 6, 1}, {".text.none_element_by_element", 3, 7, 1},
-        {".text.none_a_dot_product", 3, 7, 1},   {".text.none_a_sparse_matrix", 5, 30, 1},
-        {".text.none_an_orbit", 1, 0, 1},        {".text.none_a_transform", 2, 3, 1}};
-    unsigned cubins = 0;
-    (void)state;
-    for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
-        char name[32];
-        size_t size;
-        struct gp_cubin cubin;
-        snprintf(name, sizeof(name), "products.%d.cubin", capabilities[i]);
-        char *image = read_beside(name, &size);
-        if (!image)
+    } kernels[] = {{"plain_product", 3, 6, 1},        {"product_of_tiles", 3, 6, 1},
+                   {"product_in_registers", 3, 6, 1}, {"none_element_by_element", 3, 7, 1},
+                   {"none_a_dot_product", 3, 7, 1},   {"none_a_sparse_matrix", 5, 30, 1},
+                   {"none_an_orbit", 1, 0, 1},        {"none_a_transform", 2, 3, 1}};
+    for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++) {
+        if (strcmp(name, kernels[k].name) != 0)
             continue;
-        assert_true(gp_cubin_open(&cubin, image, size));
-        for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++) {
-            Elf64_Shdr section;
-            assert_true(gp_cubin_find(&cubin, kernels[k].name, &section));
-            const struct gp_parameter_uses uses =
-                gp_code_parameter_uses(image + section.sh_offset, section.sh_size, capabilities[i]);
-            const unsigned read = addresses(uses.reads, kernels[k].count),
-                           written = addresses(uses.writes, kernels[k].count);
-            if (!uses.known || read != kernels[k].read || written != kernels[k].written)
-                fail_msg("%s of %d: %d, %x, %x", kernels[k].name, capabilities[i], uses.known, read,
-                         written);
-        }
-        free(image);
-        cubins++;
+        const struct gp_parameter_uses uses = gp_code_parameter_uses(code, size, cc);
+        const unsigned read = addresses(uses.reads, kernels[k].count),
+                       written = addresses(uses.writes, kernels[k].count);
+        if (!uses.known || read != kernels[k].read || written != kernels[k].written)
+            fail_msg("%s of %d: %d, %x, %x", name, cc, uses.known, read, written);
+        return true;
     }
-    assert_true(cubins >= 2);
+    return false;
+}
+
+static void parameters_that_are_read_and_written(void **state)
+{
+    (void)state;
+    check_cubins("products", check_parameters, 8);
 }
 
 #define ALL UINT32_MAX

@@ -1,6 +1,6 @@
-/* The kernels in the cubins that nvcc made of tests/words/words.cu. */
-#ifndef GPUPROF_TESTS_WORDS_H
-#define GPUPROF_TESTS_WORDS_H
+/* The kernels in cubins that nvcc made of the tests' own. */
+#ifndef GPUPROF_TESTS_CUBINS_H
+#define GPUPROF_TESTS_CUBINS_H
 
 #include "beside.h"
 #include "code/cubin.h"
@@ -11,9 +11,9 @@ static inline bool begins(const char *name, const char *with)
 }
 
 /* Returns whether the kernel is one of those that are checked. */
-typedef bool check_words(const char *name, int cc, const char *code, size_t size);
+typedef bool check_code(const char *name, int cc, const char *code, size_t size);
 
-static inline unsigned check_cubin(const char *image, size_t size, int cc, check_words *check)
+static inline unsigned check_cubin(const char *image, size_t size, int cc, check_code *check)
 {
     static const char text[] = ".text.";
     struct gp_cubin cubin;
@@ -28,15 +28,16 @@ static inline unsigned check_cubin(const char *image, size_t size, int cc, check
     return kernels;
 }
 
-/* Each generation whose encodings differ, if the toolkit knows it, has so many of them. */
-static inline void check_cubins(check_words *check, unsigned kernels)
+/* FILE.CC.cubin of each generation whose encodings differ, if the toolkit knows it, has so many of
+ * them. */
+static inline void check_cubins(const char *file, check_code *check, unsigned kernels)
 {
     static const int capabilities[] = {75, 80, 90, 100, 120};
     unsigned cubins = 0;
     for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
         char name[32];
         size_t size;
-        snprintf(name, sizeof(name), "words.%d.cubin", capabilities[i]);
+        snprintf(name, sizeof(name), "%s.%d.cubin", file, capabilities[i]);
         char *image = read_beside(name, &size);
         if (!image)
             continue;
